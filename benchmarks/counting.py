@@ -1,4 +1,4 @@
-"""How long counting takes, beside the plain ways: python benchmarks/counting.py [--rows N] [--leaves L].
+"""How long counting takes, beside plain code: python benchmarks/counting.py [--rows N] [--leaves L].
 
 CPU seconds of one thread, the best of some runs after one to warm up. Every run of ours starts from the
 codes: packing them to bits is part of its time.
@@ -59,9 +59,9 @@ def pairs_by_gram(codes, cards, n_rows_at_once=1 << 16):
     return total
 
 
-def show(what, seconds, against=None):
+def show(label, seconds, against=None):
     ratio = "" if against is None else f"   {against / seconds:6.1f} x faster than the line above"
-    print(f"  {what:<62}{1e3 * seconds:10.3f} ms{ratio}")
+    print(f"  {label:<62}{1e3 * seconds:10.3f} ms{ratio}")
 
 
 def compare_large(n_rows, n_leaves, n_categories, n_runs):

@@ -62,12 +62,12 @@ def run(path: Path, sets: Iterable[str], methods: Iterable[str], again: str, qui
         data = load_density(name) if left else None
         for method in left:
             assert data is not None
-            found = measured(data, method, path.with_suffix("") / f"{name}.tacit", quick)
+            scored = measured(data, method, path.with_suffix("") / f"{name}.tacit", quick)
             with path.open("a", encoding="utf8") as out:
-                out.write(json.dumps({"set": name, "method": method, **asdict(found)}) + "\n")
+                out.write(json.dumps({"set": name, "method": method, **asdict(scored)}) + "\n")
             print(
-                f"{name:12}{method:12} valid {found.valid:9.4f}  test {found.test:9.4f}  "
-                f"{found.seconds:7.1f} s",
+                f"{name:12}{method:12} valid {scored.valid:9.4f}  test {scored.test:9.4f}  "
+                f"{scored.seconds:7.1f} s",
                 flush=True,
             )
 
@@ -106,16 +106,16 @@ def read_results(path: Path) -> Results:
 
     Random starts belong to the model that Tacit found last before them.
     """
-    found: Results = {}
+    results: Results = {}
     if path.exists():
         for line in path.read_text(encoding="utf8").splitlines():
             row = json.loads(line)
-            of_set = found.setdefault(row["set"], {})
+            of_set = results.setdefault(row["set"], {})
             if row["method"] == "tacit":
                 for stale in [m for m in of_set if m.startswith("em ") or m == "tree"]:
                     del of_set[stale]
             of_set[row["method"]] = row
-    return found
+    return results
 
 
 # -- judging ------------------------------------------------------------------------------------------
@@ -175,53 +175,53 @@ def table(judged: list[Judged]) -> Iterator[str]:
         "| seconds |"
     )
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for each in judged:
-        theirs, spread = HCLT[each.name]
+    for row in judged:
+        theirs, spread = HCLT[row.name]
         starts = ""
-        if each.random_starts:
-            width = max(each.random_starts) - min(each.random_starts)
-            starts = f"{statistics.fmean(each.random_starts):.3f} ({width:.3f})"
+        if row.random_starts:
+            width = max(row.random_starts) - min(row.random_starts)
+            starts = f"{statistics.fmean(row.random_starts):.3f} ({width:.3f})"
         ours = "| | |"
-        if not math.isnan(each.tacit):
-            ours = f"{each.tacit:.3f} | {each.gain:+.2%} | {each.seconds:.1f} |"
+        if not math.isnan(row.tacit):
+            ours = f"{row.tacit:.3f} | {row.gain:+.2%} | {row.seconds:.1f} |"
         yield (
-            f"| {each.name} | {each.product:.3f} | {each.chow_liu:.3f} | {each.mixture:.3f} "
-            f"({each.n_components}) | {starts} | {each.tree:.3f} | {theirs:.3f} ({spread:.3f}) | {ours}"
+            f"| {row.name} | {row.product:.3f} | {row.chow_liu:.3f} | {row.mixture:.3f} "
+            f"({row.n_components}) | {starts} | {row.tree:.3f} | {theirs:.3f} ({spread:.3f}) | {ours}"
         )
 
 
 def verdicts(judged: list[Judged]) -> Iterator[str]:
-    """What is asked of Tacit, line by line, over the sets that it was run on."""
+    """The targets of Tacit, line by line, over the sets that it was run on."""
     for rival in ("chow_liu", "mixture"):
         named = {"chow_liu": "the Chow-Liu tree", "mixture": "the Bernoulli mixture"}[rival]
-        behind = [each.name for each in judged if not each.tacit > getattr(each, rival)]
+        behind = [row.name for row in judged if not row.tacit > getattr(row, rival)]
         yield verdict(not behind, f"above {named} on every set", behind)
-    tried = [each for each in judged if each.random_starts]
+    with_starts = [row for row in judged if row.random_starts]
     by_kind = {
-        kind: [each.name for each in tried if each.against_random == kind]
+        kind: [row.name for row in with_starts if row.against_random == kind]
         for kind in ("above", "tied", "below")
     }
     yield verdict(
-        bool(tried) and not by_kind["below"],
-        f"one tree above its random starts on {len(by_kind['above'])} of {len(tried)} sets, "
+        bool(with_starts) and not by_kind["below"],
+        f"one tree above its random starts on {len(by_kind['above'])} of {len(with_starts)} sets, "
         f"tied within their spread on {', '.join(by_kind['tied']) or 'none'}",
         by_kind["below"],
     )
-    behind = [each.name for each in judged if each.tacit < HCLT[each.name][0] - HCLT[each.name][1]]
+    behind = [row.name for row in judged if row.tacit < HCLT[row.name][0] - HCLT[row.name][1]]
     yield verdict(not behind, "at or above HCLT within its standard deviation on every set", behind)
-    gains = [each.gain for each in judged]
+    gains = [row.gain for row in judged]
     mean, median = statistics.fmean(gains), statistics.median(gains)
     text = f"mean of the relative gains over HCLT {mean:.2%}, at least {LEAST_MEAN_GAIN:.1%}"
     yield verdict(mean >= LEAST_MEAN_GAIN, text)
     text = f"their median {median:.2%}, at least {LEAST_MEDIAN_GAIN:.1%}"
     yield verdict(median >= LEAST_MEDIAN_GAIN, text)
-    minutes = sum(each.seconds for each in judged) / 60
+    minutes = sum(row.seconds for row in judged) / 60
     text = f"all fits together {minutes:.1f} minutes, at most {MOST_MINUTES}"
     yield verdict(minutes <= MOST_MINUTES, text)
 
 
 def verdict(passed: bool, text: str, exceptions: list[str] | None = None) -> str:
-    """A line of what was asked for, and where it fails."""
+    """A line on one target, and where it is missed."""
     where = f" (not: {', '.join(exceptions)})" if exceptions else ""
     return f"- {'yes' if passed else 'NO '}  {text}{where}"
 
@@ -231,7 +231,7 @@ def report(path: Path) -> None:
     results = read_results(path)
     judged = [Judged.of(name, results[name]) for name in SETS if name in results]
     lines = [*table(judged), ""]
-    run_on = [each for each in judged if not math.isnan(each.tacit)]
+    run_on = [row for row in judged if not math.isnan(row.tacit)]
     if run_on:
         lines += [f"Tacit was run on {len(run_on)} of {len(SETS)} sets.", "", *verdicts(run_on), ""]
     lines += [
@@ -246,11 +246,11 @@ def report(path: Path) -> None:
 
 def names(text: str, known: tuple[str, ...]) -> list[str]:
     """Names with commas between them."""
-    found = [name for name in text.split(",") if name]
-    strange = [name for name in found if name not in known]
+    chosen = [name for name in text.split(",") if name]
+    strange = [name for name in chosen if name not in known]
     if strange:
         raise SystemExit(f"unknown: {', '.join(strange)}; there are {', '.join(known)}")
-    return found
+    return chosen
 
 
 def main() -> None:

@@ -81,8 +81,8 @@ def product(data: Density) -> Scored:
     seconds = time.perf_counter() - begun
 
     def score(cells: NDArray[np.int8]) -> float:
-        shares = cells.mean(axis=0)
-        return float(shares @ np.log(chances) + (1 - shares) @ np.log1p(-chances))
+        means = cells.mean(axis=0)
+        return float(means @ np.log(chances) + (1 - means) @ np.log1p(-chances))
 
     return Scored(score(data.valid), score(data.test), seconds)
 
@@ -123,9 +123,9 @@ def evenly_smoothed(model: tacit.ChowLiuTree, cells: NDArray[np.int8], count: fl
         if node != tree.root and above == leaf:
             tables.append(np.eye(2))
             continue
-        given = np.zeros(len(cells), dtype=np.int8) if node == tree.root else cells[:, above]
+        parent_codes = np.zeros(len(cells), dtype=np.int8) if node == tree.root else cells[:, above]
         size = 1 if node == tree.root else 2
-        counts = np.bincount(2 * given + cells[:, leaf], minlength=2 * size).reshape(size, 2)
+        counts = np.bincount(2 * parent_codes + cells[:, leaf], minlength=2 * size).reshape(size, 2)
         tables.append((counts + count) / (counts + count).sum(axis=1, keepdims=True))
     return Tables.of(tree, tables)
 
@@ -165,33 +165,33 @@ class Rows:
 class Mixture:
     """Components that are products of Bernoulli variables."""
 
-    shares: Floats  # (component,)
+    weights: Floats  # (component,)
     chances: Floats  # (component, variable)
 
     def posterior(self, cells: Floats) -> tuple[Floats, Floats]:
         """P(component | row), and the log-likelihood of each row."""
         yes, no = np.log(self.chances), np.log1p(-self.chances)
-        found = cells @ (yes - no).T  # (row, component)
-        found += no.sum(axis=1) + np.log(self.shares)
-        largest = found.max(axis=1, keepdims=True)
-        found -= largest
-        np.exp(found, out=found)
-        sums = found.sum(axis=1, keepdims=True)
-        found /= sums
-        return found, (np.log(sums) + largest)[:, 0]
+        posterior = cells @ (yes - no).T  # (row, component)
+        posterior += no.sum(axis=1) + np.log(self.weights)
+        largest = posterior.max(axis=1, keepdims=True)
+        posterior -= largest
+        np.exp(posterior, out=posterior)
+        sums = posterior.sum(axis=1, keepdims=True)
+        posterior /= sums
+        return posterior, (np.log(sums) + largest)[:, 0]
 
     def score(self, rows: Rows) -> float:
         return rows.mean(self.posterior(rows.cells)[1])
 
-    def better(self, rows: Rows, pseudo_counts: float, marginals: Floats) -> Mixture:
+    def em_step(self, rows: Rows, pseudo_counts: float, marginals: Floats) -> Mixture:
         """One step of EM; the pseudo-counts of each component are spread as the marginals."""
         posterior, _ = self.posterior(rows.cells)
         posterior *= rows.weights[:, None]
         counts = posterior.sum(axis=0)
         ones = posterior.T @ rows.cells + np.float32(pseudo_counts) * marginals
         chances = ones / (counts + np.float32(pseudo_counts))[:, None]
-        shares = (counts + pseudo_counts) / (counts + pseudo_counts).sum()
-        return Mixture(shares.astype(np.float32), np.clip(chances, SMALLEST, 1 - SMALLEST))
+        weights = (counts + pseudo_counts) / (counts + pseudo_counts).sum()
+        return Mixture(weights.astype(np.float32), np.clip(chances, SMALLEST, 1 - SMALLEST))
 
 
 def first_mixture(
@@ -199,31 +199,32 @@ def first_mixture(
 ) -> Mixture:
     """Components between the marginals and a random row, or the marginals with a little noise."""
     if start == "rows":
-        share = rows.weights / rows.total
-        picked = rng.choice(len(share), n_components, replace=len(share) < n_components, p=share)
+        row_weights = rows.weights / rows.total
+        n = len(row_weights)
+        picked = rng.choice(n, n_components, replace=n < n_components, p=row_weights)
         chances = 0.2 * rows.cells[picked] + 0.8 * marginals
     else:
         chances = marginals + rng.normal(0, 0.02, (n_components, len(marginals)))
-    shares = np.full(n_components, 1 / n_components, dtype=np.float32)
-    return Mixture(shares, np.clip(chances, 1e-3, 1 - 1e-3).astype(np.float32))
+    weights = np.full(n_components, 1 / n_components, dtype=np.float32)
+    return Mixture(weights, np.clip(chances, 1e-3, 1 - 1e-3).astype(np.float32))
 
 
-def climbed(
+def run_em(
     train: Rows, valid: Rows, first: Mixture, pseudo_counts: float, marginals: Floats
 ) -> tuple[float, Mixture]:
-    """EM until the validation rows gain no more: the best mixture on the way, and its score there."""
-    best, kept, waited = -np.inf, first, 0
+    """EM until the validation rows gain no more: the best mixture, and its validation score."""
+    best, best_mixture, waited = -np.inf, first, 0
     mixture = first
     for step in range(MOST_STEPS):
         if step % STEPS_BETWEEN_LOOKS == 0:
-            found = mixture.score(valid)
-            waited = 0 if found > best + LEAST_GAIN else waited + 1
-            if found > best:
-                best, kept = found, mixture
+            score = mixture.score(valid)
+            waited = 0 if score > best + LEAST_GAIN else waited + 1
+            if score > best:
+                best, best_mixture = score, mixture
             if waited >= PATIENCE:
                 break
-        mixture = mixture.better(train, pseudo_counts, marginals)
-    return best, kept
+        mixture = mixture.em_step(train, pseudo_counts, marginals)
+    return best, best_mixture
 
 
 def bernoulli_mixture(data: Density, sizes: Iterable[int] = COMPONENTS) -> Scored:
@@ -236,7 +237,7 @@ def bernoulli_mixture(data: Density, sizes: Iterable[int] = COMPONENTS) -> Score
         rng = np.random.default_rng([size, STARTS.index(start)])
         first = first_mixture(train, size, start, marginals, rng)
         score, count, mixture = best_count(
-            lambda count, first=first: climbed(train, valid, first, count, marginals)
+            lambda count, first=first: run_em(train, valid, first, count, marginals)
         )
         chosen = {"n_components": size, "start": start, "pseudo_counts": count}
         fits.append((score, chosen, mixture))
@@ -251,9 +252,9 @@ def best_count(
     """The number of pseudo-counts with the best score: upwards and downwards while that gains."""
     middle = MIXTURE_COUNTS.index(8.0)
     best = (*fit(MIXTURE_COUNTS[middle]), MIXTURE_COUNTS[middle])
-    for way in (MIXTURE_COUNTS[middle + 1 :], MIXTURE_COUNTS[:middle][::-1]):
+    for direction in (MIXTURE_COUNTS[middle + 1 :], MIXTURE_COUNTS[:middle][::-1]):
         before = best[0]
-        for count in way:
+        for count in direction:
             score, mixture = fit(count)
             if score <= before:
                 break
@@ -265,7 +266,7 @@ def best_count(
 
 def heaviest_tree(model: tacit.LatentTree, parts: Sequence[Any]) -> tuple[float, ...]:
     """Mean log-likelihoods of the rows of each part under the heaviest tree of a model alone."""
-    tables = max(model.trees_, key=lambda each: each.weight).tables
+    tables = max(model.trees_, key=lambda tree: tree.weight).tables
     return tuple(_score(tables, part, model.schema_) for part in parts)
 
 
@@ -277,15 +278,15 @@ def random_start_em(
     Its tree, numbers of states, pseudo-counts and stopping rule are the same; only the start differs.
     """
     begun = time.perf_counter()
-    tables = max(model.trees_, key=lambda each: each.weight).tables
-    weights = [each["weight"] for each in model.diagnostics_["trees"]]
-    kept = model.diagnostics_["trees"][int(np.argmax(weights))]
+    tables = max(model.trees_, key=lambda tree: tree.weight).tables
+    weights = [tree["weight"] for tree in model.diagnostics_["trees"]]
+    heaviest = model.diagnostics_["trees"][int(np.argmax(weights))]
     rows, held_out = (encode(part, model.schema_) for part in (train, valid))
     ground = forests.Ground(rows, held_out, seed, n_jobs=2)
     start = random_start(tables.layout, np.random.default_rng(seed))
-    found = forests.train(ground, tables.layout, kept["pseudo_counts"], start=start)
+    trained = forests.train(ground, tables.layout, heaviest["pseudo_counts"], start=start)
     seconds = time.perf_counter() - begun
-    return Scored(found.score, _score(found.tables, test, model.schema_), seconds)
+    return Scored(trained.score, _score(trained.tables, test, model.schema_), seconds)
 
 
 def _score(tables: Tables, rows: Any, schema: Any) -> float:
@@ -313,10 +314,10 @@ def main() -> None:
         data = load_density(name)
         for method, fit in BASELINES.items():
             quick = chosen.quick and method == "mixture"
-            found = bernoulli_mixture(data, QUICK_COMPONENTS) if quick else fit(data)
+            scored = bernoulli_mixture(data, QUICK_COMPONENTS) if quick else fit(data)
             print(
-                f"{name:12}{method:12}{found.valid:10.4f}{found.test:10.4f}{found.seconds:9.1f}  "
-                f"{', '.join(f'{key} {value}' for key, value in found.chosen.items())}",
+                f"{name:12}{method:12}{scored.valid:10.4f}{scored.test:10.4f}{scored.seconds:9.1f}  "
+                f"{', '.join(f'{key} {value}' for key, value in scored.chosen.items())}",
                 flush=True,
             )
 

@@ -191,7 +191,7 @@ def measured(case: Case, seed: int) -> dict[str, Any]:
     return row
 
 
-def kept(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
+def stored_rows(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
     """Repetitions that an earlier run has written."""
     if not path.exists():
         return {}
@@ -201,15 +201,15 @@ def kept(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
 
 def run(case: Case, seeds: range, path: Path) -> list[dict[str, Any]]:
     """The repetitions of a case; those that are not in the file yet are added to it."""
-    done, found = kept(path), []
+    stored, rows = stored_rows(path), []
     for seed in seeds:
-        row = done.get((case.label, seed))
+        row = stored.get((case.label, seed))
         if row is None:
             row = measured(case, seed)
             with path.open("a", encoding="utf8") as out:
                 out.write(json.dumps(row) + "\n")
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 # -- telling ------------------------------------------------------------------------------------------
@@ -277,38 +277,38 @@ class Compared:
         return f"{self.label:46} {score:9.4f} {on} {theirs:8.2f} {start + fit:8.2f}"
 
 
-def verdict(found: list[Compared]) -> str:
+def verdict(cases: list[Compared]) -> str:
     """How many cases are below and above, and what happens where k-means fails."""
     lines = []
-    for name, which in (
+    for name, subset in (
         ("held out", "held-out rows"),
         ("learnt", "rows that were learnt from"),
     ):
-        lines.append(f"On {which}, of {len(found)} cases:")
+        lines.append(f"On {subset}, of {len(cases)} cases:")
         for sign, word in ((-1, "below"), (1, "above")):
-            those = [each.label for each in found if each.sign(name) == sign]
+            those = [case.label for case in cases if case.sign(name) == sign]
             lines.append(
                 f"  {word} k-means by more than two standard errors {len(those)}: {'; '.join(those)}"
             )
-    failed = [each for each in found if each.failed]
-    above = [each for each in failed if (gain := each.on("held out")) and gain.mean > 0]
-    clear = [each for each in above if each.sign("held out") > 0]
+    failed = [case for case in cases if case.failed]
+    above = [case for case in failed if (gain := case.on("held out")) and gain.mean > 0]
+    clear = [case for case in above if case.sign("held out") > 0]
     lines.append(
         f"Where k-means fails, {len(failed)} cases: above it in {len(above)}, by more than two standard "
         f"errors in {len(clear)}"
     )
     lines += [
-        f"  less clearly in {each.label}: {each.on('held out')}"
-        for each in failed
-        if each not in clear
+        f"  less clearly in {case.label}: {case.on('held out')}"
+        for case in failed
+        if case not in clear
     ]
-    total = np.sum([each.seconds for each in found], axis=0)
-    ratios = np.array([each.seconds[1:].sum() / each.seconds[0] for each in found])
+    total = np.sum([case.seconds for case in cases], axis=0)
+    ratios = np.array([case.seconds[1:].sum() / case.seconds[0] for case in cases])
     lines.append(
         f"CPU of start and fit: {total[1:].sum() / total[0]:.1f} times that from k-means in all, "
         f"{ratios.min():.1f} to {ratios.max():.1f} by case (median {np.median(ratios):.1f})"
     )
-    met = not any(each.sign("held out") < 0 for each in found) and len(above) == len(failed)
+    met = not any(case.sign("held out") < 0 for case in cases) and len(above) == len(failed)
     lines.append(f"Never below, and above where k-means fails: {'met' if met else 'NOT met'}")
     return "\n".join(lines)
 
@@ -335,11 +335,11 @@ def main() -> None:
         f"{'case':46} {'k-means':>9} {'learnt rows':>20}{'held-out rows':>20}{'truth':>20}"
         f"{'alone':>20} {'CPU s':>8} {'CPU s':>8}"
     )
-    found = []
+    results = []
     for case in cases(chosen.quick):
-        found.append(Compared(case.label, run(case, seeds, path)))
-        print(found[-1].line(), flush=True)
-    print(f"\n{verdict(found)}")
+        results.append(Compared(case.label, run(case, seeds, path)))
+        print(results[-1].line(), flush=True)
+    print(f"\n{verdict(results)}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Latent-variable grammars learnt from treebanks: labelled F1, training seconds, words parsed in a second.
 
-    python benchmarks/grammar.py                     WSJ sample: one state, and 8, 16, 32 learnt in three ways
+    python benchmarks/grammar.py                     WSJ sample: one state, and 8, 16, 32 by three learners
     python benchmarks/grammar.py --treebank genia    the same on GENIA
     python benchmarks/grammar.py --develop           the last tenth of the training trees instead of the test
     python benchmarks/grammar.py --quick             a few states, few sentences
@@ -47,12 +47,12 @@ def measured(model, train, test):
     training = time.process_time() - began
     sentences = [tree.leaves() for tree in test]
     began, busy = time.perf_counter(), time.process_time()
-    found, repairs = model.predict(sentences, return_repairs=True)
+    predicted, repairs = model.predict(sentences, return_repairs=True)
     wall, busy = time.perf_counter() - began, time.process_time() - busy
     n_words = sum(map(len, sentences))
     return {
-        "f1": 100 * labelled_score(test, found).f1,
-        "evalb": 100 * labelled_score(test, found, convention="evalb").f1,
+        "f1": 100 * labelled_score(test, predicted).f1,
+        "evalb": 100 * labelled_score(test, predicted, convention="evalb").f1,
         "training": training,
         "words": n_words / wall,
         "sentences": len(sentences) / wall,
@@ -62,7 +62,7 @@ def measured(model, train, test):
     }
 
 
-def kept_rows(path):
+def stored_rows(path):
     """Rows that an earlier run has written, by what they were run with."""
     if path is None or not path.exists():
         return {}
@@ -79,39 +79,44 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--treebank", choices=("wsj_sample", "genia"), default="wsj_sample")
     parser.add_argument("--states", type=int, nargs="+", default=[8, 16, 32])
-    parser.add_argument("--ways", nargs="+", default=["spectral", "em", "auto"])
+    parser.add_argument("--learners", nargs="+", default=["spectral", "em", "auto"])
     parser.add_argument("--sentences", type=int, help="judge on so many only")
     parser.add_argument("--starts", type=int, default=3, help="of EM")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rows", type=Path, help="keep rows here")
     parser.add_argument("--develop", action="store_true")
     parser.add_argument("--quick", action="store_true")
-    given = parser.parse_args()
-    if given.quick:
-        given.states, given.sentences, given.starts = [8], 40, 1
-    train, test = split(given.treebank, develop=given.develop)
-    test = test[: given.sentences]
+    args = parser.parse_args()
+    if args.quick:
+        args.states, args.sentences, args.starts = [8], 40, 1
+    train, test = split(args.treebank, develop=args.develop)
+    test = test[: args.sentences]
     compile_loops(train)
     n_words = sum(len(tree.leaves()) for tree in test)
-    part = "held-out training trees" if given.develop else "test"
+    part = "held-out training trees" if args.develop else "test"
     print(
-        f"{given.treebank}: {len(train)} trees to learn from; {part}: {len(test)}, {n_words} words"
+        f"{args.treebank}: {len(train)} trees to learn from; {part}: {len(test)}, {n_words} words"
     )
     print(
         f"{'states':>6} {'learn':<9}{'F1':>7}{'evalb':>7}{'training, s CPU':>17}{'words/s':>9}"
         f"{'sentences/s':>13}{'ms CPU each':>13}{'score <= 0':>12}{'no tree':>9}"
     )
-    kept = kept_rows(given.rows)
-    for n_states, learn in [(1, "-"), *((m, way) for m in given.states for way in given.ways)]:
-        key = [given.treebank, given.develop, len(test), given.starts, given.jobs, n_states, learn]
-        row = kept.get(json.dumps(key))
+    stored = stored_rows(args.rows)
+    for n_states, learn in [
+        (1, "-"),
+        *((m, learner) for m in args.states for learner in args.learners),
+    ]:
+        key = [args.treebank, args.develop, len(test), args.starts, args.jobs, n_states, learn]
+        row = stored.get(json.dumps(key))
         if row is None:
-            way = "auto" if n_states == 1 else learn
+            learner = "auto" if n_states == 1 else learn
             row = measured(
-                LatentPCFG(n_states, way, n_restarts=given.starts, n_jobs=given.jobs), train, test
+                LatentPCFG(n_states, learner, n_restarts=args.starts, n_jobs=args.jobs),
+                train,
+                test,
             )
-            if given.rows:
-                with given.rows.open("a") as file:
+            if args.rows:
+                with args.rows.open("a") as file:
                     print(json.dumps([key, row]), file=file)
         print(
             f"{n_states:>6} {learn:<9}{row['f1']:>7.2f}{row['evalb']:>7.2f}{row['training']:>17.1f}"

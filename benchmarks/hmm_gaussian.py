@@ -4,11 +4,12 @@
     python benchmarks/hmm_gaussian.py --models 1 --peer no # without hmmlearn
     python benchmarks/hmm_gaussian.py --quick              # one small model
 
-For each setting, models are drawn: means normal times `apart`, covariances of random factors, moves a share
-`stay` of staying and the rest Dirichlet(0.5). From each model several sets of sequences of 20 positions are
-drawn, each of 500 to learn from and 1,000 to score: which of two learners is better on a model is a matter of
-the sequences they get, and one set says little of it. Learners that are equally good on a model, and reach
-almost the same parameters, differ by more than two standard errors over the 1,000 on one set in four.
+For each setting, models are drawn: means normal times `apart`, covariances of random factors, transitions a
+fraction `stay` of staying and the rest Dirichlet(0.5). From each model several sets of sequences of 20
+positions are drawn, each of 500 to learn from and 1,000 to score: which of two learners is better on a model
+is a matter of the sequences they get, and one set says little of it. Learners that are equally good on a
+model, and reach almost the same parameters, differ by more than two standard errors over the 1,000 on one set
+in four.
 
 hmmlearn (`implementation="scaling"`, its own defaults for the rest) runs from five seeds, at most 200
 iterations each with tol 1e-2 nats in all, and the best by training likelihood is scored; its time is that of
@@ -56,7 +57,7 @@ STARTS, MOST_STEPS, TOL = 5, 200, 1e-2
 ADDED = 1e-2  # hmmlearn's `covars_prior`, on top of all numbers of a scatter matrix
 LENGTH, N_TRAIN, N_TEST = 20, 500, 1000
 NEAR = 0.5  # training nats within which two ends count as the same
-WANTED = 20.0  # times our CPU that hmmlearn's should be at least
+TARGET = 20.0  # times our CPU that hmmlearn's should be at least
 PARTS = ("start", "moves", "means", "covariances")
 
 
@@ -124,15 +125,15 @@ def logs_of(chain: GaussianChain, values: Array) -> Array:
 
 def timed(work: Any) -> tuple[Any, float]:
     begun = time.process_time()
-    found = work()
-    return found, time.process_time() - begun
+    result = work()
+    return result, time.process_time() - begun
 
 
 def ours(setting: Setting, train: Array) -> GaussianChain:
     model = HMM(setting.n_states, emissions="gaussian", covariance=setting.covariance, n_jobs=1)
-    found = model.fit(list(train)).parameters_
-    assert isinstance(found, GaussianChain)
-    return found
+    parameters = model.fit(list(train)).parameters_
+    assert isinstance(parameters, GaussianChain)
+    return parameters
 
 
 def theirs(setting: Setting, train: Array) -> GaussianChain:
@@ -158,9 +159,9 @@ def fitted(setting: Setting, rows: Rows, seed: int, n_steps: int) -> Any:
 
 
 def imported(model: Any) -> GaussianChain:
-    found = HMM.from_hmmlearn(model).parameters_
-    assert isinstance(found, GaussianChain)
-    return found
+    parameters = HMM.from_hmmlearn(model).parameters_
+    assert isinstance(parameters, GaussianChain)
+    return parameters
 
 
 def rows_of(values: Array) -> Rows:
@@ -171,25 +172,29 @@ def rows_of(values: Array) -> Rows:
 def replayed(setting: Setting, train: Array) -> GaussianChain:
     """Where hmmlearn ends: its starts and its iterations, by our expected counts."""
     rows = rows_of(train)
-    ends = [climbed(imported(fitted(setting, rows, seed, 0)), rows) for seed in range(STARTS)]
+    ends = [run_em(imported(fitted(setting, rows, seed, 0)), rows) for seed in range(STARTS)]
     return max(ends, key=lambda end: end[1])[0]
 
 
-def climbed(chain: GaussianChain, rows: Rows) -> tuple[GaussianChain, float]:
+def run_em(chain: GaussianChain, rows: Rows) -> tuple[GaussianChain, float]:
     """hmmlearn's iterations from this chain; its end, and how likely the rows are there."""
     last = -np.inf
     for _ in range(MOST_STEPS):
-        told = expected(chain, rows)
-        chain = hmmlearns_step(told, diagonal=chain.diagonal)
-        if told.log_likelihood - last < TOL:
+        statistics = expected(chain, rows)
+        chain = hmmlearns_step(statistics, diagonal=chain.diagonal)
+        if statistics.log_likelihood - last < TOL:
             break
-        last = told.log_likelihood
+        last = statistics.log_likelihood
     return chain, expected(chain, rows).log_likelihood
 
 
-def hmmlearns_step(told: Expected, *, diagonal: bool) -> GaussianChain:
+def hmmlearns_step(statistics: Expected, *, diagonal: bool) -> GaussianChain:
     """hmmlearn's M-step, with its defaults."""
-    visits, firsts, seconds = told.visits[:, None], told.sums.firsts, told.sums.seconds
+    visits, firsts, seconds = (
+        statistics.visits[:, None],
+        statistics.sums.firsts,
+        statistics.sums.seconds,
+    )
     means = firsts / visits
     if diagonal:
         spreads = (ADDED + seconds - means * firsts) / visits
@@ -197,8 +202,9 @@ def hmmlearns_step(told: Expected, *, diagonal: bool) -> GaussianChain:
     else:
         spreads = ADDED + seconds - means[:, :, None] * firsts[:, None, :]
         covariances = spreads / visits[:, :, None]
-    transitions = told.transitions / told.transitions.sum(axis=1, keepdims=True)
-    return GaussianChain(told.starts / told.starts.sum(), transitions, means, covariances, diagonal)
+    transitions = statistics.transitions / statistics.transitions.sum(axis=1, keepdims=True)
+    initial = statistics.starts / statistics.starts.sum()
+    return GaussianChain(initial, transitions, means, covariances, diagonal)
 
 
 METHODS = {"tacit": ours, "hmmlearn": theirs, "replayed": replayed}
@@ -231,7 +237,7 @@ class Plan:
 
     def methods_of(self, place: int) -> list[str]:
         """Those that learn from a model's set of sequences."""
-        return [each for each in self.methods if each != "hmmlearn" or place == 0]
+        return [method for method in self.methods if method != "hmmlearn" or place == 0]
 
 
 def run(path: Path, plan: Plan) -> None:
@@ -309,8 +315,8 @@ def judged(ends: dict[Key, dict[str, Any]], plan: Plan, setting: Setting, seed: 
     seconds, apart = {}, 0.0
     for place in range(plan.n_draws):
         made = draw(setting, seed, place)
-        own = plan.methods_of(place)
-        rows = {method: ends[setting.name, seed, place, method] for method in own}
+        methods = plan.methods_of(place)
+        rows = {method: ends[setting.name, seed, place, method] for method in methods}
         chains = {method: chain_of(row, setting) for method, row in rows.items()}
         truth = logs_of(made.truth, made.test)
         logs = {method: logs_of(chains[method], made.test) for method in below}
@@ -323,8 +329,8 @@ def judged(ends: dict[Key, dict[str, Any]], plan: Plan, setting: Setting, seed: 
             seconds = {method: row["seconds"] for method, row in rows.items()}
         if "hmmlearn" in chains:
             apart = abs(nats_between(chains["hmmlearn"], chains["replayed"], made.train))
-    found = {each: np.array(nats) for each, nats in below.items()}
-    return Judged(found, marks, seconds, likelier, apart)
+    below_truth = {one_method: np.array(nats) for one_method, nats in below.items()}
+    return Judged(below_truth, marks, seconds, likelier, apart)
 
 
 def nats_between(one: GaussianChain, other: GaussianChain, values: Array) -> float:
@@ -338,44 +344,44 @@ def table_of(ends: dict[Key, dict[str, Any]], plan: Plan) -> str:
         "| states, columns, covariance, stay, apart | seed | tacit | hmmlearn | difference | CPU | ratio |",
         "|---|---|---|---|---|---|---|",
     ]
-    found: dict[str, list[Judged]] = {}
+    by_setting: dict[str, list[Judged]] = {}
     for setting, seed in product(plan.settings, plan.seeds):
         one = judged(ends, plan, setting, seed)
-        found.setdefault(setting.name, []).append(one)
-        shown = [f"{one.below[each].mean():.5f}" for each in one.below]
+        by_setting.setdefault(setting.name, []).append(one)
+        shown = [f"{one.below[method].mean():.5f}" for method in one.below]
         gap = "{:+.5f} ({:.5f})".format(*one.difference) if one.marks else ""
-        both = [one.seconds[each] for each in ("tacit", "hmmlearn") if each in one.seconds]
-        times = [f"{each:.2f}" for each in both]
+        both = [one.seconds[method] for method in ("tacit", "hmmlearn") if method in one.seconds]
+        times = [f"{method:.2f}" for method in both]
         cells = [setting.shown, str(seed), *shown, *[""] * (2 - len(shown)), gap, ", ".join(times)]
         cells.append(f"{one.ratio:.0f}" if one.ratio else "")
         lines.append(f"| {' | '.join(cells)} |")
-    told = [told_of(name, own) for name, own in found.items() if own[0].marks]
-    if told:
-        every = [one for own in found.values() for one in own]
-        told += ["", told_of("all", every), *chances(every, plan.n_draws)]
-    return "\n".join([*lines, "", *told]) + "\n"
+    summaries = [summary_of(name, models) for name, models in by_setting.items() if models[0].marks]
+    if summaries:
+        every = [one for models in by_setting.values() for one in models]
+        summaries += ["", summary_of("all", every), *chances(every, plan.n_draws)]
+    return "\n".join([*lines, "", *summaries]) + "\n"
 
 
 def counts_of(marks: Sequence[str]) -> str:
-    return ", ".join(f"{marks.count(each)} {each}" for each in ("won", "tied", "lost"))
+    return ", ".join(f"{marks.count(mark)} {mark}" for mark in ("won", "tied", "lost"))
 
 
-def told_of(name: str, models: Sequence[Judged]) -> str:
+def summary_of(name: str, models: Sequence[Judged]) -> str:
     """A line about some models: how many were won, the mean difference, and CPU."""
     means = np.array([one.difference[0] for one in models])
     error = f" ({mean_and_error(means)[1]:.5f})" if len(means) > 1 else ""
-    told = f"{name}: {counts_of([one.mark for one in models])}; "
-    told += f"mean difference {means.mean():+.5f}{error}, median {np.median(means):+.5f}"
+    text = f"{name}: {counts_of([one.mark for one in models])}; "
+    text += f"mean difference {means.mean():+.5f}{error}, median {np.median(means):+.5f}"
     ratios = [one.ratio for one in models]
     if not min(ratios):
-        return told
-    whole = sum(one.seconds["hmmlearn"] for one in models) / sum(
+        return text
+    overall = sum(one.seconds["hmmlearn"] for one in models) / sum(
         one.seconds["tacit"] for one in models
     )
-    met = "met" if min(ratios) >= WANTED else "met in all" if whole >= WANTED else "NOT met"
+    met = "met" if min(ratios) >= TARGET else "met in all" if overall >= TARGET else "NOT met"
     return (
-        f"{told}; hmmlearn takes {min(ratios):.0f} to {max(ratios):.0f} times the CPU, "
-        f"{whole:.0f} in all (wanted {WANTED:.0f}: {met})"
+        f"{text}; hmmlearn takes {min(ratios):.0f} to {max(ratios):.0f} times the CPU, "
+        f"{overall:.0f} in all (target {TARGET:.0f}: {met})"
     )
 
 
@@ -384,26 +390,26 @@ def chances(models: Sequence[Judged], n_draws: int) -> list[str]:
     from scipy.stats import t
 
     by_chance = len(models) * t.cdf(-2, n_draws - 1)
-    marks = [each for one in models for each in one.marks]
-    told = [
+    marks = [mark for one in models for mark in one.marks]
+    summaries = [
         f"Of as many models on which both are equally good {by_chance:.1f} are lost by chance.",
         f"By single sets, with standard errors over their sequences: {counts_of(marks)}.",
     ]
     pairs = [pair for one in models for pair in zip(one.marks, one.likelier, strict=True)]
-    if lost := [nats for each, nats in pairs if each == "lost"]:
+    if lost := [nats for mark, nats in pairs if mark == "lost"]:
         near = sum(abs(nats) < NEAR for nats in lost)
-        told.append(
+        summaries.append(
             f"Lost sets that end within {NEAR} training nats of hmmlearn: {near}; "
             f"all of them from {min(lost):+.2f} to {max(lost):+.2f}."
         )
     if any(one.ratio for one in models):
         apart = max(one.apart for one in models)
         times = [one.seconds["hmmlearn"] / one.seconds["replayed"] for one in models]
-        told.append(
+        summaries.append(
             f"hmmlearn and what stands for it: at most {apart:.1g} training nats apart, "
             f"{min(times):.0f} to {max(times):.0f} times the CPU."
         )
-    return told
+    return summaries
 
 
 def warm_up() -> None:

@@ -6,7 +6,7 @@
 Each starts five times and does at most 200 iterations; the best by training likelihood counts, with the CPU
 of all five. Times are CPU seconds of all threads, of which there is one at a time. hmmlearn runs with
 ``implementation="scaling"`` and tol 1e-2 nats in all. dynamax is compiled once for all five starts, which its
-`fit_em` alone would do for each: what that takes is told apart and not counted; it has no tolerance and
+`fit_em` alone would do for each: the time of that is reported apart and not counted; it has no tolerance and
 does all iterations. pomegranate begins from the random tables of this project's EM, since its own beginning
 is k-means on the numbers of symbols; it models ends of sequences, which all are as long here, and its moves
 are taken without them.
@@ -119,15 +119,17 @@ def by_pomegranate(
         models.append(model)
         scores.append(float(model.log_probability(emissions).sum()))
     best = models[int(np.argmax(scores))]
-    emit = torch.cat([each.probs for each in best.distributions])
-    tables = proper(*(each.detach() for each in (best.starts.exp(), best.edges.exp(), emit)))
+    emit = torch.cat([distribution.probs for distribution in best.distributions])
+    tables = proper(
+        *(distribution.detach() for distribution in (best.starts.exp(), best.edges.exp(), emit))
+    )
     return tables, {"objectives": scores, "compile_seconds": ready}
 
 
 def proper(start: Any, transitions: Any, emit: Any) -> ChainTables:
     """Tables in double precision whose rows sum to one."""
-    parts = [np.asarray(each, dtype=np.float64) for each in (start, transitions, emit)]
-    start, transitions, emit = (each / each.sum(axis=-1, keepdims=True) for each in parts)
+    parts = [np.asarray(table, dtype=np.float64) for table in (start, transitions, emit)]
+    start, transitions, emit = (table / table.sum(axis=-1, keepdims=True) for table in parts)
     return ChainTables(start, transitions, (emit,))
 
 
@@ -178,8 +180,8 @@ def main() -> None:
             spent, ready = [], 0.0
             for n_steps in (2, 2, 8):  # the first warms up
                 begun = time.process_time()
-                _, told = PEERS[name](codes, sizes, 0, n_steps)
-                ready = told.get("compile_seconds", 0.0)
+                _, details = PEERS[name](codes, sizes, 0, n_steps)
+                ready = details.get("compile_seconds", 0.0)
                 spent.append(time.process_time() - begun - ready)
             step = (spent[2] - spent[1]) / (6 * N_STARTS)
             more = f", after {ready:.1f} s for compiling" if name == "dynamax" else ""

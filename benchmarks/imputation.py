@@ -12,7 +12,7 @@ values) and 85 of categories; *communities* 123 columns of numbers, every third 
 categories of about equal size. Its police columns, of which most cells are missing as it is, are kept.
 
 Cells of numbers are judged by the root of the mean squared error, in standard deviations of the column,
-those of categories by the share of wrong ones; the combined error is the mean of both, weighted by the
+those of categories by the fraction of wrong ones; the combined error is the mean of both, weighted by the
 number of cells. On every table Tacit's mean combined error over the draws should be at most 5 % above that
 of the best of all others. Those get categories as codes, and the nearest code is taken; nearest neighbours
 get indicators too (``one-hot``), whose largest is taken. Numbers are standardised for them. Results are
@@ -39,7 +39,7 @@ import tacit
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-SHARE = 0.3  # of the cells
+FRACTION = 0.3  # of the cells
 MOST_ABOVE = 0.05  # of the best other error
 TABLES = {"wine": 10, "communities": 5, "coil2000": 3}  # and how many times cells are removed
 N_NEAREST = 20  # columns that a regression of the largest table uses
@@ -62,14 +62,14 @@ class Mixed:
 
     def frame(self, cells: Array) -> dict[str, NDArray[Any]]:
         """Cells as a table of the kind that users have: floats, and text for categories."""
-        found: dict[str, NDArray[Any]] = {}
+        columns: dict[str, NDArray[Any]] = {}
         for j, column in enumerate(cells.T):
             if j in self.categorical:
                 text = [None if np.isnan(cell) else f"c{cell:.0f}" for cell in column]
-                found[f"x{j}"] = np.array(text, dtype=object)
+                columns[f"x{j}"] = np.array(text, dtype=object)
             else:
-                found[f"x{j}"] = column
-        return found
+                columns[f"x{j}"] = column
+        return columns
 
     def unframed(self, frame: dict[str, Any]) -> Array:
         columns = []
@@ -106,7 +106,7 @@ def load(name: str) -> Mixed:
 def with_gaps(table: Mixed, seed: int) -> tuple[Array, Flags]:
     """The cells that are left, and which were removed."""
     rng = np.random.default_rng(seed)
-    removed = (rng.random(table.cells.shape) < SHARE) & ~np.isnan(table.cells)
+    removed = (rng.random(table.cells.shape) < FRACTION) & ~np.isnan(table.cells)
     return np.where(removed, np.nan, table.cells), removed
 
 
@@ -116,9 +116,14 @@ def errors(table: Mixed, filled: Array, removed: Flags) -> dict[str, float]:
     scale = np.nanstd(table.cells, axis=0)
     off = ((filled - table.cells) / np.where(scale > 0, scale, 1))[:, numbers][removed[:, numbers]]
     wrong = (filled != table.cells)[:, categories][removed[:, categories]]
-    root, share = float(np.sqrt(np.mean(off**2))), float(wrong.mean())
-    together = (len(off) * root + len(wrong) * share) / (len(off) + len(wrong))
-    return {"combined": together, "rmse": root, "mae": float(np.abs(off).mean()), "wrong": share}
+    root, error_rate = float(np.sqrt(np.mean(off**2))), float(wrong.mean())
+    together = (len(off) * root + len(wrong) * error_rate) / (len(off) + len(wrong))
+    return {
+        "combined": together,
+        "rmse": root,
+        "mae": float(np.abs(off).mean()),
+        "wrong": error_rate,
+    }
 
 
 # -- imputers ----------------------------------------------------------------------------------------
@@ -127,10 +132,10 @@ def errors(table: Mixed, filled: Array, removed: Flags) -> dict[str, float]:
 def mean_or_mode(table: Mixed, cells: Array) -> Array:
     filled = cells.copy()
     for j in range(cells.shape[1]):
-        there = cells[~np.isnan(cells[:, j]), j]
-        value = there.mean()
+        observed = cells[~np.isnan(cells[:, j]), j]
+        value = observed.mean()
         if j in table.categorical:
-            values, counts = np.unique(there, return_counts=True)
+            values, counts = np.unique(observed, return_counts=True)
             value = values[counts.argmax()]
         filled[np.isnan(cells[:, j]), j] = value
     return filled
@@ -163,13 +168,13 @@ def by_indicators(make: Callable[[Array], Any]) -> Callable[[Mixed, Array], Arra
             codes.append(np.unique(cells[~np.isnan(cells[:, j]), j]))
             shown = (cells[:, j, None] == codes[-1]) / np.sqrt(2)
             blocks.append(np.where(np.isnan(cells[:, j, None]), np.nan, shown))
-        wide = np.column_stack(blocks)
-        found = make(wide).fit_transform(wide)
+        features = np.column_stack(blocks)
+        completed = make(features).fit_transform(features)
         filled = np.empty_like(cells)
-        filled[:, numbers] = found[:, : len(numbers)] * scale + mean
+        filled[:, numbers] = completed[:, : len(numbers)] * scale + mean
         start = len(numbers)
         for j, known in zip(table.categorical, codes, strict=True):
-            filled[:, j] = known[found[:, start : start + len(known)].argmax(axis=1)]
+            filled[:, j] = known[completed[:, start : start + len(known)].argmax(axis=1)]
             start += len(known)
         return filled
 
@@ -205,15 +210,15 @@ def kernel_tree(table: Mixed, cells: Array) -> Array:
 def imputers(table: str) -> dict[str, Callable[[Mixed, Array], Array]]:
     """All that are compared, by name; a single neighbour is the best of them on coil2000."""
     large = table == "coil2000"
-    found = {"tacit": kernel_tree, "mean or mode": mean_or_mode}
+    methods = {"tacit": kernel_tree, "mean or mode": mean_or_mode}
     for k in (1, 3, 5, 10, 20):
-        found[f"neighbours {k}"] = by_codes(neighbours(k))
-        found[f"neighbours {k}, one-hot"] = by_indicators(neighbours(k))
-    found["iterative"] = by_codes(iterative(bounds=False))
-    found["iterative, bounds"] = by_codes(iterative(bounds=True))
+        methods[f"neighbours {k}"] = by_codes(neighbours(k))
+        methods[f"neighbours {k}, one-hot"] = by_indicators(neighbours(k))
+    methods["iterative"] = by_codes(iterative(bounds=False))
+    methods["iterative, bounds"] = by_codes(iterative(bounds=True))
     if large:
-        found[f"iterative, {N_NEAREST} nearest"] = by_codes(iterative(True, N_NEAREST))
-    return found
+        methods[f"iterative, {N_NEAREST} nearest"] = by_codes(iterative(True, N_NEAREST))
+    return methods
 
 
 # -- running and judging ------------------------------------------------------------------------------
@@ -232,31 +237,31 @@ def run(path: Path, names: list[str], n_seeds: int | None, again: str) -> None:
                 table = load(name) if table is None else table
                 cells, removed = with_gaps(table, seed)
                 begun = time.process_time()
-                found = errors(table, impute(table, cells), removed)
-                found["seconds"] = time.process_time() - begun
-                line = {"table": name, "method": method, "seed": seed, **found}
+                row_errors = errors(table, impute(table, cells), removed)
+                row_errors["seconds"] = time.process_time() - begun
+                line = {"table": name, "method": method, "seed": seed, **row_errors}
                 with path.open("a", encoding="utf8") as out:
                     out.write(json.dumps(line) + "\n")
-                shown = "  ".join(f"{key} {value:.4f}" for key, value in found.items())
+                shown = "  ".join(f"{key} {value:.4f}" for key, value in row_errors.items())
                 print(f"{name:12}{seed:3}  {method:24}{shown}", flush=True)
 
 
 def read(path: Path) -> dict[str, dict[str, dict[int, dict[str, float]]]]:
     """All results by table, method and seed; of two of the same kind the later one."""
-    found: dict[str, dict[str, dict[int, dict[str, float]]]] = {}
+    results: dict[str, dict[str, dict[int, dict[str, float]]]] = {}
     if path.exists():
         for line in path.read_text(encoding="utf8").splitlines():
             row = json.loads(line)
-            found.setdefault(row["table"], {}).setdefault(row["method"], {})[row["seed"]] = row
-    return found
+            results.setdefault(row["table"], {}).setdefault(row["method"], {})[row["seed"]] = row
+    return results
 
 
 def report(results: dict[str, dict[str, dict[int, dict[str, float]]]]) -> Iterator[str]:
     """A table for each table, and whether Tacit is near enough to the best."""
-    for name in [each for each in TABLES if each in results]:
+    for name in [name_of for name_of in TABLES if name_of in results]:
         by_method = results[name]
-        seeds = sorted(set.intersection(*(set(each) for each in by_method.values())))
-        yield f"## {name}: {SHARE:.0%} of the cells missing, {len(seeds)} draws"
+        seeds = sorted(set.intersection(*(set(name_of) for name_of in by_method.values())))
+        yield f"## {name}: {FRACTION:.0%} of the cells missing, {len(seeds)} draws"
         yield ""
         yield "| | combined | rmse | mae | wrong | CPU s |"
         yield "|---|--:|--:|--:|--:|--:|"
@@ -270,9 +275,9 @@ def report(results: dict[str, dict[str, dict[int, dict[str, float]]]]) -> Iterat
             *parts, seconds = columns.values()
             shown = " | ".join(f"{part:.4f}" for part in parts)
             yield f"| {method} | {shown} | {seconds:.1f} |"
-        own = means.pop("tacit")
+        ours = means.pop("tacit")
         best = min(means, key=means.__getitem__)
-        ratio = own / means[best] - 1
+        ratio = ours / means[best] - 1
         passed = "yes" if ratio <= MOST_ABOVE else "NO "
         yield ""
         yield f"- {passed}  combined error {ratio:+.1%} against the best other ({best})"

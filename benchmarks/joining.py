@@ -29,7 +29,7 @@ from tacit.trees.structure.chow_liu import chow_liu_edges
 from tacit.trees.structure.neighbour_joining import neighbor_joining
 from tacit.trees.structure.rooting import walk
 
-# Leaves, and the largest share of scikit-bio's time that is allowed.
+# Leaves, and the largest fraction of scikit-bio's time that is allowed.
 SIZES = {64: None, 500: None, 2000: 0.5, 5000: 0.1}
 NOISES = (0.0, 0.05, 0.4)  # of each distance; the last makes negative lengths
 LENGTH_TOLERANCE = 1e-9
@@ -58,8 +58,8 @@ def peer(module):
         return None
 
 
-def verdict(what, holds):
-    print(f"  {'holds' if holds else 'MISSED':8}{what}", flush=True)
+def verdict(claim, holds):
+    print(f"  {'holds' if holds else 'MISSED':8}{claim}", flush=True)
 
 
 # ----------------------------------------------------------------------- neighbour joining
@@ -81,10 +81,10 @@ def tree_distances(n_leaves, seed):
     return distances
 
 
-def add_noise(distances, seed, share):
+def add_noise(distances, seed, noise):
     rng = np.random.default_rng(seed)
     for row in range(len(distances)):
-        factor = 1 + share * rng.normal(size=len(distances) - row - 1)
+        factor = 1 + noise * rng.normal(size=len(distances) - row - 1)
         distances[row, row + 1 :] *= factor
         distances[row + 1 :, row] = distances[row, row + 1 :]
 
@@ -101,12 +101,12 @@ def lengths_by_split(above, lengths, leaves):
     for value in number.values():
         everything ^= value
     sums = {node: number.get(node, 0) for node in above}
-    found = {}
+    length_of = {}
     for node, towards in reversed(above.items()):
         if towards is not None:
             sums[towards] ^= sums[node]
-            found[min(sums[node], sums[node] ^ everything)] = lengths(node)
-    return found
+            length_of[min(sums[node], sums[node] ^ everything)] = lengths(node)
+    return length_of
 
 
 def splits_of_ours(topology):
@@ -203,11 +203,11 @@ def edges_of(codes):
 def compare_with_pgmpy(n_rows, n_columns):
     print(f"Chow-Liu tree of {n_rows} rows x {n_columns} binary columns")
     codes, truth = binary_rows(n_rows, n_columns)
-    seconds, found = best_of(lambda: edges_of(codes))
+    seconds, edges = best_of(lambda: edges_of(codes))
     print(f"  tacit, edges from codes  {seconds:10.4f} s")
     fit_seconds, _ = best_of(lambda: tacit.ChowLiuTree(n_jobs=1).fit(codes))
     print(f"  tacit, ChowLiuTree.fit   {fit_seconds:10.4f} s")
-    verdict("all true edges", {frozenset(pair) for pair in found.tolist()} == truth)
+    verdict("all true edges", {frozenset(pair) for pair in edges.tolist()} == truth)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its own
         if peer("pgmpy.estimators") is None:
@@ -241,15 +241,17 @@ def compare_with_product(n_rows, n_columns):
     numbers = np.ascontiguousarray(codes, dtype=np.float32)
     product_seconds, _ = best_of(lambda: numbers.T @ numbers)
     print(f"  one float32 product of the data with itself  {product_seconds:8.4f} s")
-    for what, work in (
+    for label, work in (
         ("edges from codes", lambda: edges_of(codes)),
         ("ChowLiuTree.fit", lambda: tacit.ChowLiuTree(n_jobs=1).fit(codes)),
     ):
-        seconds, found = best_of(work)
-        print(f"  tacit, {what:37} {seconds:8.4f} s, {seconds / product_seconds:.2f} x the product")
+        seconds, edges = best_of(work)
+        print(
+            f"  tacit, {label:37} {seconds:8.4f} s, {seconds / product_seconds:.2f} x the product"
+        )
         verdict(f"at most {MOST_PRODUCTS} x", seconds <= MOST_PRODUCTS * product_seconds)
-        if isinstance(found, np.ndarray):
-            verdict("all true edges", {frozenset(pair) for pair in found.tolist()} == truth)
+        if isinstance(edges, np.ndarray):
+            verdict("all true edges", {frozenset(pair) for pair in edges.tolist()} == truth)
 
 
 def main():
@@ -269,7 +271,7 @@ def main():
         )  # first: a process is born with the peak of that which started it
         compare_with_pgmpy(n_rows, 50)
         compare_with_product(n_rows, 500)
-        compare_joining({n: share for n, share in SIZES.items() if n <= 500 or not chosen.quick})
+        compare_joining({n: noise for n, noise in SIZES.items() if n <= 500 or not chosen.quick})
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
     python benchmarks/kernel_hmm.py --fresh             others, that no setting was chosen on
     python benchmarks/kernel_hmm.py --quick             two series, fewer states for the peer
 
-Two kinds of series. *bimodal-0*, ...: a hidden chain of two states that stays with 0.95, one emits two bumps
+Two kinds of series. *bimodal-0*, ...: a hidden chain of two states that stays with 0.95, one emits two modes
 at -2 and 2 (standard deviation 0.4), the other a Laplace density with the same mean and the same variance;
 4,000 positions to learn from, 10,000 to predict; the truth is printed. *index* and single tickers: daily log
 returns of the S&P 500 data (`load_sp500`), index is the mean over all stocks; the first 70 % of the days are
@@ -65,14 +65,14 @@ class Task:
 
 
 def bimodal(name: str, n_train: int = 4000, n_test: int = 10_000) -> Task:
-    """Two bumps, or a Laplace density of the same mean and variance."""
+    """Two modes, or a Laplace density of the same mean and variance."""
     rng = np.random.default_rng(int(name.split("-")[1]))
     n = n_train + n_test
     flips = rng.random(n) > STAYS
     states = (rng.integers(2) + np.cumsum(flips)) % 2
     scale = math.sqrt((PLACE**2 + WIDTH**2) / 2)
-    bumps = rng.choice([-PLACE, PLACE], n) + rng.normal(0, WIDTH, n)
-    values = np.where(states == 0, bumps, rng.laplace(0, scale, n))
+    two_modes = rng.choice([-PLACE, PLACE], n) + rng.normal(0, WIDTH, n)
+    values = np.where(states == 0, two_modes, rng.laplace(0, scale, n))
     densities = np.stack(
         [
             0.5 * (normal(values, -PLACE, WIDTH) + normal(values, PLACE, WIDTH)),
@@ -80,8 +80,8 @@ def bimodal(name: str, n_train: int = 4000, n_test: int = 10_000) -> Task:
         ],
         axis=1,
     )
-    moves = np.array([[STAYS, 1 - STAYS], [1 - STAYS, STAYS]])
-    truth = chain_logs(np.full(2, 0.5), moves, densities)
+    transitions = np.array([[STAYS, 1 - STAYS], [1 - STAYS, STAYS]])
+    truth = chain_logs(np.full(2, 0.5), transitions, densities)
     return Task(name, values, n_train, truth)
 
 
@@ -106,14 +106,14 @@ def normal(x: Array, mean: float, deviation: float) -> Array:
     return np.exp(-0.5 * z * z) / (math.sqrt(2 * math.pi) * deviation)
 
 
-def chain_logs(start: Array, moves: Array, densities: Array) -> Array:
+def chain_logs(start: Array, transitions: Array, densities: Array) -> Array:
     """Log-density of each position given those before it."""
     logs, before = np.empty(len(densities)), start
     for t, row in enumerate(densities):
         joint = before * row
         total = joint.sum()
         logs[t] = math.log(max(total, 1e-300))
-        before = joint / max(total, 1e-300) @ moves
+        before = joint / max(total, 1e-300) @ transitions
     return logs
 
 
@@ -176,8 +176,8 @@ def gaussian_hmms(task: Task, states: tuple[int, ...]) -> Peer:
     z = task.values / scale
     validation, tests = {}, {}
     for k in states:
-        tried = gaussian_hmm(z[:n_fit], k)
-        validation[k] = float(hmm_logs(tried, z[:n])[n_fit:].mean() - math.log(scale))
+        candidate = gaussian_hmm(z[:n_fit], k)
+        validation[k] = float(hmm_logs(candidate, z[:n])[n_fit:].mean() - math.log(scale))
         tests[k] = hmm_logs(gaussian_hmm(z[:n], k), z)[n:] - math.log(scale)
     return Peer(validation, tests, time.process_time() - begun)
 
@@ -208,42 +208,44 @@ class Result:
 
 
 def measured(task: Task, states: tuple[int, ...]) -> Result:
-    """All models learnt, and asked for every test position."""
+    """All models learnt, and scored on every test position."""
     n = task.n_train
-    rows, found = [], []
-    for way in ("auto", "spectral"):
+    rows, logs = [], []
+    for learner in ("auto", "spectral"):
         begun = time.process_time()
-        model = tacit.KernelHMM(learn=way).fit(task.values[:n])
+        model = tacit.KernelHMM(learn=learner).fit(task.values[:n])
         seconds = time.process_time() - begun
-        found.append(model.log_predictive(task.values)[n:])
-        told = model.diagnostics_
-        what = f"rank {told['rank']}" if way == "spectral" else described(told)
-        gap = "" if way == "auto" else apart(found[0], found[1])[1]
-        arguments = "" if way == "auto" else 'learn="spectral"'
+        logs.append(model.log_predictive(task.values)[n:])
+        diagnostics = model.diagnostics_
+        description = (
+            f"rank {diagnostics['rank']}" if learner == "spectral" else described(diagnostics)
+        )
+        gap = "" if learner == "auto" else apart(logs[0], logs[1])[1]
+        arguments = "" if learner == "auto" else 'learn="spectral"'
         rows.append(
-            f"| KernelHMM({arguments}) ({what}) | {found[-1].mean():.4f} | {gap} | {seconds:.1f} |"
+            f"| KernelHMM({arguments}) ({description}) | {logs[-1].mean():.4f} | {gap} | {seconds:.1f} |"
         )
     theirs = autoregression(task)[n:]
     peer = gaussian_hmms(task, states)
-    return Result(task, *found, theirs, peer, rows)
+    return Result(task, *logs, theirs, peer, rows)
 
 
-def described(told: dict[str, Any]) -> str:
-    states, bells = ("+".join(map(str, told[key])) for key in ("n_states", "n_bells"))
-    return f"{states} states, {bells} bells"
+def described(diagnostics: dict[str, Any]) -> str:
+    states, n_basis = ("+".join(map(str, diagnostics[key])) for key in ("n_states", "n_basis"))
+    return f"{states} states, {n_basis} densities"
 
 
-def report(found: Result) -> Iterator[str]:
+def report(result: Result) -> Iterator[str]:
     """All about one series."""
-    task, peer, ours, n = found.task, found.peer, found.ours, found.task.n_train
+    task, peer, ours, n = result.task, result.peer, result.ours, result.task.n_train
     yield f"## {task.name}: {n} positions to learn from, {len(task.values) - n} to predict"
     yield ""
     yield "| model | nats per position | KernelHMM less this | CPU s |"
     yield "|---|--:|--:|--:|"
-    yield from found.lines
+    yield from result.lines
     if task.truth is not None:
         yield f"| the truth | {task.truth[n:].mean():.4f} | {apart(ours, task.truth[n:])[1]} | |"
-    yield f"| Gaussian AR(1) | {found.theirs.mean():.4f} | {apart(ours, found.theirs)[1]} | |"
+    yield f"| Gaussian AR(1) | {result.theirs.mean():.4f} | {apart(ours, result.theirs)[1]} | |"
     for k, logs in peer.tests.items():
         mark = " **chosen**" if k == peer.chosen else ""
         name = f"Gaussian HMM, {k} states{mark} (validation {peer.validation[k]:.4f})"
@@ -251,26 +253,26 @@ def report(found: Result) -> Iterator[str]:
     if peer.tests:
         yield f"| all Gaussian HMMs | | | {peer.seconds:.1f} |"
     yield ""
-    yield from judged(task.name, [found])
+    yield from judged(task.name, [result])
 
 
 def judged(name: str, results: list[Result]) -> Iterator[str]:
-    """What is asked for, of one series or of the mean over several of the same days."""
-    ours = np.mean([each.ours for each in results], axis=0)
-    rivals = {"the Gaussian AR(1)": [each.theirs for each in results]}
-    has_peers = all(each.peer.tests for each in results)
+    """The targets, for one series or for the mean over several of the same days."""
+    ours = np.mean([result.ours for result in results], axis=0)
+    rivals = {"the Gaussian AR(1)": [result.theirs for result in results]}
+    has_peers = all(result.peer.tests for result in results)
     if has_peers:
-        logs = [each.peer.tests[each.peer.chosen] for each in results]
+        logs = [result.peer.tests[result.peer.chosen] for result in results]
         rivals[f"the best-of-{STARTS} Gaussian HMM"] = logs
     for rival, logs in rivals.items():
         mean, text = apart(ours, np.mean(logs, axis=0))
         yield verdict(mean > 0, f"{name}: above {rival} ({text})")
     if not has_peers:
         return
-    lucky = np.mean([each.peer.tests[each.peer.luckiest] for each in results], axis=0)
+    lucky = np.mean([result.peer.tests[result.peer.luckiest] for result in results], axis=0)
     mean, text = apart(ours, lucky)
-    which = "above" if mean > 0 else "below"
-    yield f"- {which} the Gaussian HMM with the number of states that is best on the test part ({text})"
+    side = "above" if mean > 0 else "below"
+    yield f"- {side} the Gaussian HMM with the number of states that is best on the test part ({text})"
 
 
 def main() -> None:
@@ -303,21 +305,21 @@ def main() -> None:
         results.append(measured(load(name), states))
         text += said(report(results[-1]))
         out.write_text(text, encoding="utf8")
-    for what, simulated in (("bimodal series", True), ("daily returns", False)):
-        group = [each for each in results if (each.task.truth is not None) == simulated]
+    for label, simulated in (("bimodal series", True), ("daily returns", False)):
+        group = [result for result in results if (result.task.truth is not None) == simulated]
         if len(group) > 1:
-            text += said([f"## all {len(group)} {what}", "", *judged(what, group)])
+            text += said([f"## all {len(group)} {label}", "", *judged(label, group)])
             out.write_text(text, encoding="utf8")
 
 
 def said(lines: Iterable[str]) -> str:
     """Lines, printed as they come."""
-    kept = []
+    printed = []
     for line in lines:
         print(line, flush=True)
-        kept.append(line)
+        printed.append(line)
     print()
-    return "\n".join(kept) + "\n\n"
+    return "\n".join(printed) + "\n\n"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python benchmarks/kernel_million.py [--rows 1000000] [--columns 32] [--tree random|balanced|caterpillar]
 
 The columns come from a binary latent tree (a child differs from its parent with a chance of 5 to 15 %); in
-one state a column is a Laplace bump, in the other two bumps with the same mean, so that nothing is
+one state a column is a Laplace density, in the other two normal ones with the same mean, so that nothing is
 correlated. The yardstick is the time to form the 12-dimensional features of all columns once, without reading
 them. Limits, for a million rows: five times the yardstick for everything (reading, bandwidths, distances,
 tree, parameters), and two gigabytes. All times are CPU seconds of one thread, after one run over few rows to
@@ -41,8 +41,11 @@ from tacit.trees.structure.topology import Topology
 
 MOST_RATIO, MOST_GIGABYTES = 5.0, 2.0
 ROWS_AT_ONCE, TEST_ROWS, SAMPLE = 50_000, 5000, 20_000
-N_FEATURES, NARROWER = 12, 0.5  # features of a column; its bandwidth in shares of the median rule's
-WIDE, BUMP = 0.5, 0.4  # scale of the Laplace bump; width of each of the two bumps at -1.5 and 1.5
+N_FEATURES, NARROWER = 12, 0.5  # features of a column; its bandwidth in those of the median rule
+WIDE, MODE_WIDTH = (
+    0.5,
+    0.4,
+)  # scale of the Laplace density; width of each of the two modes at -1.5 and 1.5
 
 
 def topology(shape: str, n_columns: int, seed: int) -> Topology:
@@ -66,7 +69,7 @@ def truth(shape: str, n_columns: int, seed: int) -> tuple[Topology, Tables]:
 def drawn(model: Tables, n_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Rows of the model."""
     states = sample_codes(model, n_rows, rng)
-    two = rng.choice([-1.5, 1.5], size=states.shape) + BUMP * rng.normal(size=states.shape)
+    two = rng.choice([-1.5, 1.5], size=states.shape) + MODE_WIDTH * rng.normal(size=states.shape)
     return np.where(states == 0, WIDE * rng.laplace(size=states.shape), two)
 
 
@@ -91,8 +94,10 @@ def encoders_of(path: Path, n_columns: int) -> list[KernelEncoder]:
     """Features of all columns, from the first rows."""
     sample = next(blocks(path, n_columns))[:SAMPLE]
     return [
-        grid_encoder(each.min(), each.max(), N_FEATURES, NARROWER * median_bandwidth(each[:500]))
-        for each in sample.T
+        grid_encoder(
+            column.min(), column.max(), N_FEATURES, NARROWER * median_bandwidth(column[:500])
+        )
+        for column in sample.T
     ]
 
 
@@ -111,7 +116,7 @@ def yardstick(path: Path, encoders: list[KernelEncoder]) -> float:
 def log_densities(
     network: Network, encoders: list[KernelEncoder], X: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """(row,) Log density of rows, NaN where it is not positive; share of those."""
+    """(row,) Log density of rows, NaN where it is not positive; the fraction of those."""
     emit = []
     for leaf, encoder in enumerate(encoders):
         emit.append(encoder.likelihoods(X[:, leaf]) @ network.emit[leaf])
@@ -125,8 +130,8 @@ def log_densities(
 def true_log_densities(model: Tables, X: np.ndarray) -> np.ndarray:
     """(row,) Log density of rows under the truth."""
     one = np.exp(-np.abs(X) / WIDE) / (2 * WIDE)
-    two = sum(np.exp(-0.5 * ((X - at) / BUMP) ** 2) for at in (-1.5, 1.5))
-    likelihoods = np.stack([one, two / (2 * BUMP * np.sqrt(2 * np.pi))], axis=2)
+    two = sum(np.exp(-0.5 * ((X - at) / MODE_WIDTH) ** 2) for at in (-1.5, 1.5))
+    likelihoods = np.stack([one, two / (2 * MODE_WIDTH * np.sqrt(2 * np.pi))], axis=2)
     soft = {leaf: likelihoods[:, leaf] for leaf in range(X.shape[1])}
     return log_values(model.network, Evidence(np.full(X.shape, -1), soft))[1]
 
@@ -143,9 +148,9 @@ def learn(
     moments.pairs()
     times.append(time.process_time())
     names = [f"x{column}" for column in range(n_columns)]
-    found = kernel_distances(moments)
+    distances = kernel_distances(moments)
     learnt = refined_joining(
-        found.values, names, supported=found.supported, n_rows=moments.n_rows, n_states=2
+        distances.values, names, supported=distances.supported, n_rows=moments.n_rows, n_states=2
     )
     times.append(time.process_time())
     rooted = learnt.rooted(names)
@@ -178,10 +183,10 @@ def report(path: Path, shape: str, n_rows: int, n_columns: int, seed: int) -> No
     support = gaussian_distances(X).supported
     print(f"  correlated pairs in {len(X)} rows  {np.triu(support, 1).sum():8d}")
     log_density, negative = log_densities(network, encoders, X)
-    kept = ~np.isnan(log_density)
+    is_finite = ~np.isnan(log_density)
     expected = true_log_densities(model, X)
-    print(f"  log density of test rows        {log_density[kept].mean():8.3f}     truth "
-          f"{expected[kept].mean():.3f}; {negative:.2%} not positive")  # fmt: skip
+    print(f"  log density of test rows        {log_density[is_finite].mean():8.3f}     truth "
+          f"{expected[is_finite].mean():.3f}; {negative:.2%} not positive")  # fmt: skip
     if n_rows >= 1_000_000 and (total > MOST_RATIO * yard or memory > MOST_GIGABYTES):
         sys.exit("beyond a limit")
 

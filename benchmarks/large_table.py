@@ -42,14 +42,14 @@ def fitted(method: str, train: Any, valid: Any) -> Any:
     """The model of a name."""
     if method == "chow-liu":
         return tacit.ChowLiuTree().fit(train)
-    told = None
+    report = None
     if method == "auto":
         begun = time.perf_counter()
 
-        def told(share: float, text: str) -> None:
-            print(f"  {time.perf_counter() - begun:6.1f} s {share:5.0%}  {text}", flush=True)
+        def report(fraction: float, text: str) -> None:
+            print(f"  {time.perf_counter() - begun:6.1f} s {fraction:5.0%}  {text}", flush=True)
 
-    model = tacit.LatentTree(progress=told) if method == "auto" else tacit.LatentTree(2)
+    model = tacit.LatentTree(progress=report) if method == "auto" else tacit.LatentTree(2)
     return model.fit(train, validation=valid)
 
 

@@ -99,18 +99,18 @@ def of_scikit_learn(name: str) -> Codes:
     """Numbers cut into at most five categories, and the target where it is a category."""
     from sklearn import datasets
 
-    found = getattr(datasets, f"load_{name}")()
+    loaded = getattr(datasets, f"load_{name}")()
     if name == "digits":
-        columns = [np.minimum(column // 4, 3).astype(int) for column in found.data.T]
+        columns = [np.minimum(column // 4, 3).astype(int) for column in loaded.data.T]
     else:
         columns = [
             np.searchsorted(np.unique(np.quantile(column, [0.2, 0.4, 0.6, 0.8])), column)
-            for column in found.data.T
+            for column in loaded.data.T
         ]
     if name != "diabetes":
-        columns.append(found.target)
+        columns.append(loaded.target)
     codes = [np.unique(column, return_inverse=True)[1] for column in columns]
-    return np.column_stack([each for each in codes if each.max() > 0])
+    return np.column_stack([column_codes for column_codes in codes if column_codes.max() > 0])
 
 
 def frame(codes: Codes, cards: tuple[int, ...]) -> Any:
@@ -145,9 +145,9 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     spent: list[float] = []
     while not spent or (spent[0] < SHORT and len(spent) < TIMES):
         begun = time.process_time()
-        found = work()
+        result = work()
         spent.append(time.process_time() - begun)
-    return median(spent), found
+    return median(spent), result
 
 
 def ours(**arguments: Any) -> Method:
@@ -170,10 +170,14 @@ def stepmix(train: Codes, test: Codes, cards: tuple[int, ...], k: int) -> Outcom
     model = StepMix(k, measurement=kind, n_init=N_STARTS, random_state=0, progress_bar=0)
     rows = np.where(train < 0, np.nan, train)
     seconds, _ = timed(lambda: model.fit(rows))
-    found = model.get_parameters()
-    chances, width = found["measurement"]["pis"], found["measurement"]["max_n_outcomes"]
-    given = [chances[:, width * place : width * place + card] for place, card in enumerate(cards)]
-    return Outcome(0.0, seconds, mixture_logs(np.asarray(found["weights"]), given, test))
+    parameters = model.get_parameters()
+    chances, width = parameters["measurement"]["pis"], parameters["measurement"]["max_n_outcomes"]
+    conditionals = [
+        chances[:, width * place : width * place + card] for place, card in enumerate(cards)
+    ]
+    return Outcome(
+        0.0, seconds, mixture_logs(np.asarray(parameters["weights"]), conditionals, test)
+    )
 
 
 def pomegranate(train: Codes, test: Codes, cards: tuple[int, ...], k: int) -> Outcome:
@@ -187,16 +191,16 @@ def pomegranate(train: Codes, test: Codes, cards: tuple[int, ...], k: int) -> Ou
     best, seconds = (-math.inf, np.zeros(0), [np.zeros(0)]), 0.0
     for seed in range(N_STARTS):
         rng = np.random.default_rng(seed)
-        given = np.zeros((k, len(cards), max(cards)))
+        conditionals = np.zeros((k, len(cards), max(cards)))
         for place, card in enumerate(cards):
-            given[:, place, :card] = rng.dirichlet(np.ones(card), k)
-        classes = [Categorical(torch.tensor(each), pseudocount=0.1) for each in given]
+            conditionals[:, place, :card] = rng.dirichlet(np.ones(card), k)
+        classes = [Categorical(torch.tensor(probs), pseudocount=0.1) for probs in conditionals]
         begun = time.process_time()
         model = GeneralMixtureModel(classes, max_iter=1000).fit(rows)
         seconds += time.process_time() - begun
         weights = model.priors.detach().numpy().astype(float)
         tables = [
-            np.stack([each.probs.detach().numpy()[place, :card] for each in model.distributions])
+            np.stack([probs.probs.detach().numpy()[place, :card] for probs in model.distributions])
             for place, card in enumerate(cards)
         ]
         score = float(mixture_logs(weights, tables, train).sum())
@@ -205,19 +209,19 @@ def pomegranate(train: Codes, test: Codes, cards: tuple[int, ...], k: int) -> Ou
     return Outcome(0.0, seconds, mixture_logs(best[1], best[2], test))
 
 
-def mixture_logs(weights: Array, given: list[Array], test: Codes) -> Array:
-    """Log-likelihoods of rows under shares of classes and a (class, category) table for each column."""
+def mixture_logs(weights: Array, conditionals: list[Array], test: Codes) -> Array:
+    """Log-likelihoods of rows under weights of classes and a (class, category) table for each column."""
     logs = np.repeat(np.log(np.maximum(weights, 1e-300))[None], len(test), axis=0)
-    for table, column in zip(given, test.T, strict=True):
-        seen = column >= 0
-        logs[seen] += np.log(np.maximum(table, 1e-300)).T[column[seen]]
+    for table, column in zip(conditionals, test.T, strict=True):
+        is_observed = column >= 0
+        logs[is_observed] += np.log(np.maximum(table, 1e-300)).T[column[is_observed]]
     return np.maximum(np.logaddexp.reduce(logs, axis=1), LEAST * test.shape[1])
 
 
 def methods(peers: bool) -> dict[str, Method]:
     """All of them by name, Tacit first."""
     em = {"learn": "em", "stopping": "relative", "n_restarts": N_STARTS, "pseudo_counts": 1.0}
-    found: dict[str, Method] = {
+    by_name: dict[str, Method] = {
         "Tacit": ours(),
         "EM 1e-4": ours(**em, tol=1e-4),
         "EM 1e-6": ours(**em, tol=1e-6),
@@ -229,8 +233,8 @@ def methods(peers: bool) -> dict[str, Method]:
         except ImportError as error:
             print(f"{name} left out: {error}")
         else:
-            found[name] = run
-    return found
+            by_name[name] = run
+    return by_name
 
 
 # -- running ------------------------------------------------------------------------------------------
@@ -242,7 +246,7 @@ class Compared:
 
     other: str
     learning: float  # CPU of the other by Tacit's, from a table that was read
-    whole: float  # the same with reading
+    with_reading: float  # the same with reading the file
     mean: float  # nats per row that Tacit is better
     error: float
 
@@ -270,17 +274,18 @@ class Record:
 
     def logs(self, name: str, k: int, method: str) -> Array:
         """The log-likelihoods of the held-out rows."""
-        found: Array = np.load(self._array(name, k, method))
-        return found
+        logs: Array = np.load(self._array(name, k, method))
+        return logs
 
-    def add(self, name: str, k: int, method: str, found: Sequence[Outcome]) -> None:
+    def add(self, name: str, k: int, method: str, outcomes: Sequence[Outcome]) -> None:
         """Add the outcomes of all splits."""
         array = self._array(name, k, method)
         array.parent.mkdir(parents=True, exist_ok=True)
-        np.save(array, np.concatenate([each.logs for each in found]))
+        np.save(array, np.concatenate([outcome.logs for outcome in outcomes]))
         row = {"set": name, "k": k, "method": method}
         row |= {
-            part: sum(getattr(each, part) for each in found) for part in ("reading", "learning")
+            part: sum(getattr(outcome, part) for outcome in outcomes)
+            for part in ("reading", "learning")
         }
         with self.path.open("a", encoding="utf8") as out:
             out.write(json.dumps(row) + "\n")
@@ -289,8 +294,8 @@ class Record:
         """Leave out what is known of some methods."""
         if self.path.exists() and methods:
             lines = self.path.read_text(encoding="utf8").splitlines(keepends=True)
-            kept = [line for line in lines if json.loads(line)["method"] not in methods]
-            self.path.write_text("".join(kept), encoding="utf8")
+            remaining = [line for line in lines if json.loads(line)["method"] not in methods]
+            self.path.write_text("".join(remaining), encoding="utf8")
 
     def _array(self, name: str, k: int, method: str) -> Path:
         return self.path.with_suffix("") / f"{name}-{k}-{method.replace(' ', '-')}.npy"
@@ -305,14 +310,14 @@ def run(table: Coded, k: int, known: dict[str, Method], record: Record) -> list[
             continue
         small = tuple(part[:200] for part in table.splits[0])
         method(*small, table.cards, k)
-        found = [method(*split, table.cards, k) for split in table.splits]
-        record.add(table.name, k, name, found)
+        outcomes = [method(*split, table.cards, k) for split in table.splits]
+        record.add(table.name, k, name, outcomes)
     return list(compared(table, k, known, record))
 
 
 def compared(table: Coded, k: int, known: dict[str, Method], record: Record) -> Iterator[Compared]:
     """Tacit beside each of the others."""
-    done, own = record.seconds(), record.logs(table.name, k, "Tacit")
+    done, ours = record.seconds(), record.logs(table.name, k, "Tacit")
     read, learnt = done[table.name, k, "Tacit"]
     for name in known:
         if (table.name, k, name) not in done:
@@ -322,28 +327,33 @@ def compared(table: Coded, k: int, known: dict[str, Method], record: Record) -> 
         reading, learning = done[table.name, k, name]
         line = f"{table.name:14} {k:2} {name:12} {logs.mean():10.4f} {reading:8.4f} + {learning:9.4f} s"
         if name != "Tacit":
-            gain = own - logs
+            gain = ours - logs
             error = float(gain.std(ddof=1) / math.sqrt(len(gain)))
-            whole = (reading + learning) / (read + learnt)
-            one = Compared(name, learning / learnt, whole, float(gain.mean()), error)
-            line += f" {one.learning:7.1f} x {one.whole:7.1f} x  {one.mean:+.4f} ({one.error:.4f})"
+            with_reading = (reading + learning) / (read + learnt)
+            one = Compared(name, learning / learnt, with_reading, float(gain.mean()), error)
+            line += f" {one.learning:7.1f} x {one.with_reading:7.1f} x  {one.mean:+.4f} ({one.error:.4f})"
             yield one
         print(line, flush=True)
 
 
-def verdicts(found: dict[tuple[str, int], list[Compared]]) -> Iterator[str]:
+def verdicts(compared_by_case: dict[tuple[str, int], list[Compared]]) -> Iterator[str]:
     """For each of the others, whether Tacit is at or above it at a tenth of its CPU."""
-    for other in dict.fromkeys(each.other for row in found.values() for each in row):
-        rows = [(key, each) for key, row in found.items() for each in row if each.other == other]
-        below = [f"{name} {k}" for (name, k), each in rows if not each.not_below]
-        above = sum(each.mean > 2 * each.error for _, each in rows)
-        dear = [f"{name} {k}" for (name, k), each in rows if each.learning < N_STARTS]
-        mean = float(np.mean([each.mean for _, each in rows]))
+    for other in dict.fromkeys(pair.other for row in compared_by_case.values() for pair in row):
+        rows = [
+            (key, pair)
+            for key, row in compared_by_case.items()
+            for pair in row
+            if pair.other == other
+        ]
+        below = [f"{name} {k}" for (name, k), pair in rows if not pair.not_below]
+        above = sum(pair.mean > 2 * pair.error for _, pair in rows)
+        dear = [f"{name} {k}" for (name, k), pair in rows if pair.learning < N_STARTS]
+        mean = float(np.mean([pair.mean for _, pair in rows]))
         yield (
             f"{other}: Tacit is {mean:+.4f} nats per row on average over {len(rows)} cases; above by more "
             f"than two standard errors in {above}, below in {len(below)} ({', '.join(below) or 'none'}); "
-            f"CPU ratio of learning {span([each.learning for _, each in rows])}, with reading "
-            f"{span([each.whole for _, each in rows])}; more than a tenth of the CPU of learning in "
+            f"CPU ratio of learning {span([pair.learning for _, pair in rows])}, with reading "
+            f"{span([pair.with_reading for _, pair in rows])}; more than a tenth of the CPU of learning in "
             f"{len(dear)} ({', '.join(dear) or 'none'})"
         )
 
@@ -374,13 +384,13 @@ def main() -> None:
     record = Record(chosen.out.with_stem("latent_class_quick") if chosen.quick else chosen.out)
     record.path.parent.mkdir(parents=True, exist_ok=True)
     record.forget(list(known) if chosen.quick else chosen.again)
-    found = {}
+    compared_by_case = {}
     for name in names:
         table = load(name)
         for k in QUICK_CLASSES if chosen.quick else CLASSES:
-            found[name, k] = run(table, k, known, record)
+            compared_by_case[name, k] = run(table, k, known, record)
     print()
-    for line in verdicts(found):
+    for line in verdicts(compared_by_case):
         print(line)
 
 

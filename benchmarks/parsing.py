@@ -69,12 +69,12 @@ def bank(name: str, half: int, most: int | None) -> Bank:
     """A treebank; `half` 1 or 2 of it, 0 for all. All its words may be learnt from, whatever the half."""
     trees = load_treebank(name)
     middle = len(trees) // 2
-    kept = trees[:middle] if half == 1 else trees[middle:] if half == 2 else trees
-    kept = kept[:most]
-    golds = [gold_spans(tree) for tree in kept]
+    selected = trees[:middle] if half == 1 else trees[middle:] if half == 2 else trees
+    selected = selected[:most]
+    golds = [gold_spans(tree) for tree in selected]
     said = [without_empties(tree) for tree in trees[:most]]
     text = [tree.leaves() for tree in said if tree is not None]
-    sentences = [without_empties(tree).leaves() for tree in kept]
+    sentences = [without_empties(tree).leaves() for tree in selected]
     short = [i for i, (n, _) in enumerate(golds) if 2 <= n <= max(LENGTHS)]
     more: list[Any] = []
     if name == "wsj_sample" and most is None:
@@ -84,23 +84,23 @@ def bank(name: str, half: int, most: int | None) -> Bank:
 
 
 def baselines(data: Bank) -> dict[str, Guess]:
-    found = baseline_brackets(data.sentences, data.golds)
-    return {name: lambda spans=spans: spans for name, spans in found.items()}
+    brackets = baseline_brackets(data.sentences, data.golds)
+    return {name: lambda spans=spans: spans for name, spans in brackets.items()}
 
 
 def context_models(data: Bank) -> dict[str, Guess]:
     """One model for each length, learnt from sentences of up to that length."""
 
     def guess(**settings: Any) -> list[Any]:
-        found: dict[int, Any] = {}
+        spans_of: dict[int, Any] = {}
         for longest in LENGTHS:
             model = ConstituentContextModel(longest=longest, **settings).fit(data.text)
             for place, parse in enumerate(model.predict(data.sentences)):
-                if place not in found and data.golds[place][0] <= longest:
-                    found[place] = {}
-                if place in found:
-                    found[place][longest] = parse.spans
-        return [found[place] for place in range(len(data.golds))]
+                if place not in spans_of and data.golds[place][0] <= longest:
+                    spans_of[place] = {}
+                if place in spans_of:
+                    spans_of[place][longest] = parse.spans
+        return [spans_of[place] for place in range(len(data.golds))]
 
     return {
         "constituent-context model": guess,
@@ -120,8 +120,8 @@ def span_parsers(data: Bank, *, full: bool) -> dict[str, Guess]:
 
     def parser(vectors: str, prior: str | None) -> SpanParser:
         if vectors not in learnt:
-            given = vectors if vectors == "cca" else load_word_vectors(vectors)
-            learnt[vectors] = SpanParser(vectors=given).fit([*data.text, *data.more])
+            word_vectors = vectors if vectors == "cca" else load_word_vectors(vectors)
+            learnt[vectors] = SpanParser(vectors=word_vectors).fit([*data.text, *data.more])
         return learnt[vectors].set_params(prior=prior)
 
     def guess(vectors: str, prior: str | None = None, tops: Any = None) -> Guess:
@@ -140,15 +140,15 @@ def span_parsers(data: Bank, *, full: bool) -> dict[str, Guess]:
 
 
 def score_row(guesses: list[Any], data: Bank) -> dict[str, tuple[float, ...]]:
-    """F1 in three ways for each length; a guess may be a dict with one for each length."""
-    found = []
+    """Three kinds of F1 for each length; a guess may be a dict with one for each length."""
+    scores = []
     for longest in LENGTHS:
         these = [g.get(longest, []) if isinstance(g, dict) else g for g in guesses]
-        found.append(scores_by_length(these, data.golds, (longest,))[longest])
+        scores.append(scores_by_length(these, data.golds, (longest,))[longest])
     return {
-        "f1": tuple(round(score.f1, 1) for score in found),
-        "without_whole": tuple(round(score.without_whole, 1) for score in found),
-        "by_sentence": tuple(round(score.by_sentence, 1) for score in found),
+        "f1": tuple(round(score.f1, 1) for score in scores),
+        "without_whole": tuple(round(score.without_whole, 1) for score in scores),
+        "by_sentence": tuple(round(score.by_sentence, 1) for score in scores),
     }
 
 
@@ -174,7 +174,7 @@ def table(data: Bank, rows: dict[str, Guess]) -> tuple[list[str], dict[str, tupl
 
 
 def verdicts(name: str, figures: dict[str, tuple[float, ...]]) -> list[str]:
-    """What was asked for, and whether it came out."""
+    """The targets, and whether they are met."""
 
     def line(label: str, bars: tuple[float, ...], said: str) -> str:
         ours = figures[label]
@@ -183,8 +183,8 @@ def verdicts(name: str, figures: dict[str, tuple[float, ...]]) -> list[str]:
         return f"- {'held' if held else 'MISSED'}: {name}, {label} {shown}, {said}"
 
     base = figures[IN_TOP]
-    wanted = tuple(round(value + 0.1, 1) for value in base)
-    lines = [line("SpanParser()", wanted, f"above right-branching in the same top bracket {base}")]
+    target = tuple(round(value + 0.1, 1) for value in base)
+    lines = [line("SpanParser()", target, f"above right-branching in the same top bracket {base}")]
     if name == "wsj_sample":
         lines.append(line("SpanParser()", BEST, f"at or above {BEST}"))
         lines.append(
@@ -208,14 +208,14 @@ def settings(most: int | None) -> list[str]:
     def by_units(top: str, kinds: tuple[str, ...], learnt: str = "", tags: str = "given") -> Guess:
         """Right-branching among units; groups by rule, or as learnt from tags of some kind."""
         chunker = chunkers[tags]
-        found = []
+        guesses = []
         for (n, _), sentence, said in zip(data.golds, data.sentences, general, strict=True):
-            seen = sentence if tags == "given" else said
-            tops = {"none": None, "heuristic": top_split(sentence), "learnt": chunker.top(seen)}
-            spans = chunker.groups(seen) if learnt else None
+            tagged = sentence if tags == "given" else said
+            tops = {"none": None, "heuristic": top_split(sentence), "learnt": chunker.top(tagged)}
+            spans = chunker.groups(tagged) if learnt else None
             units = sentence_units(sentence, tops[top], kinds, spans)
-            found.append(right_branching_units(n, units))
-        return lambda: found
+            guesses.append(right_branching_units(n, units))
+        return lambda: guesses
 
     rows: dict[str, Guess] = {
         "right-branching": by_units("none", ()),
@@ -259,24 +259,24 @@ def main() -> None:
     parser.add_argument("--settings", action="store_true", help="first half of GENIA")
     parser.add_argument("--out", default="out")
     parser.add_argument("--quick", action="store_true")
-    given = parser.parse_args()
-    most = 600 if given.quick else None
-    out = Path(given.out)
+    args = parser.parse_args()
+    most = 600 if args.quick else None
+    out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
-    if given.settings:
+    if args.settings:
         (out / "parsing_settings.md").write_text("\n".join(settings(most)) + "\n")
         return
     lines, said = ["# Parsing without a treebank", ""], [speed()]
-    for name in ["wsj_sample"] if given.quick else given.treebanks:
+    for name in ["wsj_sample"] if args.quick else args.treebanks:
         data = bank(name, 2 if name == "genia" else 0, most)
         rows = {
             **baselines(data),
             **context_models(data),
-            **span_parsers(data, full=not given.quick),
+            **span_parsers(data, full=not args.quick),
         }
         new, figures = table(data, rows)
         lines.extend(new)
-        if not given.quick:
+        if not args.quick:
             said.extend(verdicts(name, figures))
     (out / "parsing.md").write_text("\n".join([*lines, *said]) + "\n")
     print("\n".join(said))

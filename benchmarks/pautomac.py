@@ -40,7 +40,7 @@ METHODS = ("3-gram", "weighted", "probabilistic")
 HELD_OUT, MOST_HELD_OUT, SEED = 0.1, 5_000, 0
 # Sweeps of sampling: fewer where there are more positions, which take longer and know more.
 MOST_SWEEPS, LEAST_SWEEPS, VISITS = 800, 250, 1e8
-WANTED_GAP, WINNER, MOST_MINUTES = 0.030, 0.014, 60
+TARGET_GAP, WINNER, MOST_MINUTES = 0.030, 0.014, 60
 QUICK = (24, 39)
 
 Results = dict[tuple[int, str], dict[str, Any]]
@@ -59,12 +59,12 @@ def divided(problem: Pautomac) -> tuple[list[Any], list[Any]]:
     )
 
 
-def ngram_logs(own: list[Any], asked: list[Any], n_symbols: int) -> Any:
+def ngram_logs(train: list[Any], strings: list[Any], n_symbols: int) -> Any:
     """Log-probabilities of strings under a 3-gram of others."""
     symbols = tuple(range(n_symbols))
-    grams = Ngrams.of(PrefixTree.of(read_sequences(own, symbols=symbols)))
+    grams = Ngrams.of(PrefixTree.of(read_sequences(train, symbols=symbols)))
     out = []
-    for string in asked:
+    for string in strings:
         context, total = np.array([grams.first]), 0.0
         for symbol in string.tolist():
             total += math.log(grams.tables[context[0], symbol])
@@ -76,20 +76,20 @@ def ngram_logs(own: list[Any], asked: list[Any], n_symbols: int) -> Any:
 def measured(number: int, method: str, *, quick: bool) -> dict[str, Any]:
     """Score, held-out value and seconds of a method on a problem."""
     problem = load_pautomac(number)
-    own, held = divided(problem)
+    train, held = divided(problem)
     began = time.process_time()
     more: dict[str, Any] = {}
     if method == "3-gram":
-        value = float(ngram_logs(own, held, problem.n_symbols).mean())
+        value = float(ngram_logs(train, held, problem.n_symbols).mean())
         logs = ngram_logs(problem.train, problem.test, problem.n_symbols)
     else:
         model = made(method, sum(map(len, problem.train)), quick=quick)
-        model.fit(own, validation=held)
+        model.fit(train, validation=held)
         value = float(model.diagnostics_["held_out_score"])
         logs = model.score_samples(problem.test)
-        kept = ("rank", "statistics", "basis", "scaled", "mixing", "spectral_radius")
-        kept += ("n_states", "tied", "move_prior")
-        more = {key: model.diagnostics_[key] for key in kept if key in model.diagnostics_}
+        names = ("rank", "statistics", "basis", "scaled", "mixing", "spectral_radius")
+        names += ("n_states", "tied", "move_prior")
+        more = {key: model.diagnostics_[key] for key in names if key in model.diagnostics_}
     return {
         "problem": number,
         "method": method,
@@ -121,7 +121,7 @@ def read_results(path: Path) -> Results:
     if not path.exists():
         return {}
     lines = [json.loads(line) for line in path.read_text(encoding="utf8").splitlines()]
-    return {(each["problem"], each["method"]): each for each in lines}
+    return {(row["problem"], row["method"]): row for row in lines}
 
 
 def run(
@@ -132,23 +132,23 @@ def run(
     done = read_results(path)
     left = [(n, m) for n in problems for m in methods if (n, m) not in done]
     sizes = {n: sum(map(len, load_pautomac(n).train)) for n in {n for n, _ in left}}
-    left.sort(key=lambda each: -sizes[each[0]])
+    left.sort(key=lambda task: -sizes[task[0]])
     with ProcessPoolExecutor(jobs) as pool:
         futures = [pool.submit(measured, n, m, quick=quick) for n, m in left]
         for future in futures:
-            future.add_done_callback(lambda each: keep(path, each.result()))
+            future.add_done_callback(lambda task: keep(path, task.result()))
         for future in futures:
             future.result()
 
 
-def keep(path: Path, found: dict[str, Any]) -> None:
+def keep(path: Path, row: dict[str, Any]) -> None:
     """Add a result to the file, and say so."""
     with path.open("a", encoding="utf8") as out:
-        out.write(json.dumps(found) + "\n")
-    gap = found["score"] - found["minimum"]
+        out.write(json.dumps(row) + "\n")
+    gap = row["score"] - row["minimum"]
     print(
-        f"{found['problem']:3} {found['method']:14} score {found['score']:9.4f}  gap {gap:8.4f}  "
-        f"held out {found['held_out']:9.4f}  {found['seconds']:7.1f} s  {found['chosen']}",
+        f"{row['problem']:3} {row['method']:14} score {row['score']:9.4f}  gap {gap:8.4f}  "
+        f"held out {row['held_out']:9.4f}  {row['seconds']:7.1f} s  {row['chosen']}",
         flush=True,
     )
 
@@ -157,10 +157,10 @@ def with_auto(results: Results, problems: Iterable[int]) -> Results:
     """The same, with the method of the best held-out value of each problem as *auto*."""
     out = dict(results)
     for number in problems:
-        own = [results[number, m] for m in METHODS if (number, m) in results]
-        if len(own) == len(METHODS):
-            best = max(own, key=lambda each: each["held_out"])
-            seconds = sum(each["seconds"] for each in own)
+        rows = [results[number, m] for m in METHODS if (number, m) in results]
+        if len(rows) == len(METHODS):
+            best = max(rows, key=lambda row: row["held_out"])
+            seconds = sum(row["seconds"] for row in rows)
             out[number, "auto"] = {**best, "seconds": seconds, "method": best["method"]}
     return out
 
@@ -185,18 +185,17 @@ def table(results: Results, problems: list[int]) -> str:
         "|" + "---|" * (6 + len(columns)),
     ]
     for number in problems:
-        own = [results.get((number, m)) for m in columns]
-        known = next((each for each in own if each is not None), None)
+        rows = [results.get((number, m)) for m in columns]
+        known = next((row for row in rows if row is not None), None)
         if known is None:
             continue
         cells = [
             ""
-            if each is None
-            else f"{each['score']:.3f} ({each['score'] - each['minimum']:.4f}), "
-            f"{each['held_out']:.4f}"
-            for each in own
+            if row is None
+            else f"{row['score']:.3f} ({row['score'] - row['minimum']:.4f}), {row['held_out']:.4f}"
+            for row in rows
         ]
-        auto = own[-1]
+        auto = rows[-1]
         last = "" if auto is None else f"{auto['method']} | {auto['seconds']:.0f}"
         lines.append(
             f"| {number} | {known['kind']} | {known['n_states']} | {known['minimum']:.3f} | "
@@ -214,13 +213,13 @@ def claims(results: Results, problems: list[int]) -> list[str]:
     gaps = {m: geometric_gap(results, done, m) for m in (*METHODS, "auto")}
     worse = [n for n in done if results[n, "auto"]["score"] > results[n, "3-gram"]["score"]]
     seconds = sum(results[n, "auto"]["seconds"] for n in done)
-    told = ", ".join(f"{m} {gap:.4f}" for m, gap in gaps.items())
+    shown = ", ".join(f"{m} {gap:.4f}" for m, gap in gaps.items())
     minutes = seconds / 120
-    shares = f"{len(done)} of {len(problems)} problems"
+    progress = f"{len(done)} of {len(problems)} problems"
     return [
-        f"{shares}. Geometric mean of (score - minimum): {told}; the winner had {WINNER} over 48 problems.",
+        f"{progress}. Geometric mean of (score - minimum): {shown}; the winner's {WINNER} over 48 problems.",
         "",
-        f"- {verdict(gaps['auto'] <= WANTED_GAP)}: auto at or below {WANTED_GAP}",
+        f"- {verdict(gaps['auto'] <= TARGET_GAP)}: auto at or below {TARGET_GAP}",
         f"- {verdict(not worse)}: no problem above its 3-gram {worse or ''}",
         f"- {verdict(minutes <= MOST_MINUTES)}: {minutes:.0f} of {MOST_MINUTES} minutes on two processors",
     ]
@@ -239,14 +238,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("out"))
-    given = parser.parse_args()
+    args = parser.parse_args()
     every = list(pautomac_numbers())
-    chosen = [int(each) for each in given.problems.split(",") if each] or every
-    if given.quick and not given.problems:
+    chosen = [int(number) for number in args.problems.split(",") if number] or every
+    if args.quick and not args.problems:
         chosen = list(QUICK)
-    path = given.out / ("pautomac-quick.jsonl" if given.quick else "pautomac.jsonl")
-    run(path, chosen, given.methods.split(","), given.jobs, given.quick)
-    shown = chosen if given.quick else every
+    path = args.out / ("pautomac-quick.jsonl" if args.quick else "pautomac.jsonl")
+    run(path, chosen, args.methods.split(","), args.jobs, args.quick)
+    shown = chosen if args.quick else every
     text = table(with_auto(read_results(path), shown), shown)
     path.with_suffix(".md").write_text(text, encoding="utf8")
     print(text)

@@ -3,7 +3,7 @@
     python benchmarks/perplexity.py [--quick] [--corpora ptb ...] [--orders 3 5] [--out out]
 
 The corpora lie in the folder ``lm`` of the one that ``TACIT_DATA`` names. Models: modified Kneser-Ney as in
-KenLM, ``PowerLowRankLM(preset="thesis")`` and ``PowerLowRankLM()``, the last two with ranks (and weights)
+KenLM, ``PowerLowRankLM(preset="printed")`` and ``PowerLowRankLM()``, the last two with ranks (and weights)
 chosen on "valid". Ends of lines are counted. Each fit is a line of ``perplexity.jsonl`` in the output folder;
 what is there is not run again. ``perplexity.md`` gets the table and what was claimed before the runs.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 CORPORA = ("ptb", "wikitext-2", "russian-drama-novels", "english-eltec")
-MODELS = ("kneser-ney", "thesis", "default")
+MODELS = ("kneser-ney", "printed", "default")
 # By how much the default lies below modified Kneser-Ney of the same order, in per cent.
 GAINS = {"ptb": 10.0, "wikitext-2": 12.0, "english-eltec": 7.5, "russian-drama-novels": 6.0}
 MOST_PTB_5 = 124.0
@@ -40,13 +40,13 @@ def fit_one(corpus: str, order: int, model: str) -> dict[str, Any]:
         load_corpus(corpus, part, vocabulary=train.vocabulary) for part in ("valid", "test")
     )
     begun, cpu = time.perf_counter(), time.process_time()
-    pads = "all" if model == "thesis" else "one"
+    pads = "all" if model == "printed" else "one"
     counts = GramCounts.of(train, order, pads=pads)
     row: dict[str, Any] = {"corpus": corpus, "order": order, "model": model}
     if model == "kneser-ney":
         fitted: Any = KneserNeyLM(order).fit_counts(counts)
     else:
-        preset = "thesis" if model == "thesis" else None
+        preset = "printed" if model == "printed" else None
         fitted = PowerLowRankLM(order, preset=preset, random_state=0).fit_counts(
             counts, validation=valid
         )
@@ -67,12 +67,12 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
         "| corpus | order | model | valid | test | below MKN | ranks (weights) | seconds | CPU | MB |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    found = {(row["corpus"], row["order"], row["model"]): row for row in rows}
+    row_of = {(row["corpus"], row["order"], row["model"]): row for row in rows}
     for (corpus, order, model), row in sorted(
-        found.items(),
+        row_of.items(),
         key=lambda item: (CORPORA.index(item[0][0]), item[0][1], MODELS.index(item[0][2])),
     ):
-        peer = found.get((corpus, order, "kneser-ney"))
+        peer = row_of.get((corpus, order, "kneser-ney"))
         gain = (
             ""
             if peer is None or model == "kneser-ney"
@@ -92,10 +92,10 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
 
 def claims(rows: list[dict[str, Any]]) -> list[str]:
     """What was claimed before the runs, and whether it holds."""
-    found = {(row["corpus"], row["order"], row["model"]): row["test"] for row in rows}
+    perplexity_of = {(row["corpus"], row["order"], row["model"]): row["test"] for row in rows}
     lines = []
-    for (corpus, order, model), test in found.items():
-        peer = found.get((corpus, order, "kneser-ney"))
+    for (corpus, order, model), test in perplexity_of.items():
+        peer = perplexity_of.get((corpus, order, "kneser-ney"))
         if model != "default" or peer is None:
             continue
         gain = 100 - 100 * test / peer
@@ -104,8 +104,8 @@ def claims(rows: list[dict[str, Any]]) -> list[str]:
             f"{_verdict(gain >= least)}: {where}: default at least {least} % below MKN: {gain:.1f} %"
         )
         lines.append(f"{_verdict(test <= peer)}: {where}: default not above MKN")
-    if ("ptb", 5, "default") in found:
-        test = found["ptb", 5, "default"]
+    if ("ptb", 5, "default") in perplexity_of:
+        test = perplexity_of["ptb", 5, "default"]
         lines.append(
             f"{_verdict(test < MOST_PTB_5)}: ptb, order 5: default below {MOST_PTB_5:.0f}: {test:.2f}"
         )
@@ -124,20 +124,20 @@ def main() -> None:
     parser.add_argument("--out", default="out")
     parser.add_argument("--quick", action="store_true", help="Penn Treebank, order 3")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.one:
-        corpus, order, model = given.one
+    args = parser.parse_args()
+    if args.one:
+        corpus, order, model = args.one
         print(json.dumps(fit_one(corpus, int(order), model)))
         return
-    corpora, orders = (["ptb"], [3]) if given.quick else (given.corpora, given.orders)
-    out = Path(given.out)
+    corpora, orders = (["ptb"], [3]) if args.quick else (args.corpora, args.orders)
+    out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     store = out / "perplexity.jsonl"
     rows = [json.loads(line) for line in store.read_text().splitlines()] if store.exists() else []
     done = {(row["corpus"], row["order"], row["model"]) for row in rows}
     for corpus in corpora:
         for order in orders:
-            for model in given.models:
+            for model in args.models:
                 if (corpus, order, model) in done:
                     continue
                 # A process of its own, so that memory is that of this fit.

@@ -1,4 +1,4 @@
-"""Splice junctions in genes told apart: one second-order HMM with two states for each of three classes.
+"""Classification of splice sites in genes: one second-order HMM with two states for each of three classes.
 
     python benchmarks/splice.py                     ten splits (minutes)
     python benchmarks/splice.py --first-split 10    ten others
@@ -8,7 +8,7 @@
 Needs the data of `tacit.datasets.load_splice`. A fifth of the sequences are judged, the others learnt from;
 no sequence is in both parts, however often it occurs. Letters that stand for several nucleotides are missing
 when learning, and sets of nucleotides when judging. A sequence belongs to the class whose model gives it the
-highest probability, without and with the classes' shares of the training set. Times are CPU seconds of the
+highest probability, without and with the class frequencies of the training set. Times are CPU seconds of the
 whole training, all three classes, on one thread, after a fit to warm up; garbage is collected before the
 clock starts, as `timeit` does. EM is compiled, has five restarts and stops by the thesis' rule; it runs over
 all rows, but for the line that says over patterns. That spectral learning looks at single columns, five
@@ -55,7 +55,7 @@ METHODS = (SPECTRAL, GROUPS, PRINTED, EM, PATTERNS, STRONG, SMOOTHED, ONLINE, AU
 
 
 def measured(method: Method, seed: int) -> tuple[float, float, float, float]:
-    """Accuracy without and with shares of the classes, held-out log-likelihood and seconds of a split."""
+    """Accuracy without and with class priors, held-out log-likelihood and seconds of a split."""
     split = split_of(CASE.data, N_TEST, seed, None)
     trial = Trial(STUDY, CASE, sum(map(len, split.train)), seed, method)
     assert split.tables  # made before the clock starts
@@ -68,7 +68,7 @@ def measured(method: Method, seed: int) -> tuple[float, float, float, float]:
     scores, _ = class_scores(networks, split.test, raw=method.as_printed)
     logs, _ = class_scores(networks, split.test, raw=False)
     both = scores, with_class_weights(networks, split)
-    right = [np.mean(each.argmax(axis=0) == split.answers) for each in both]
+    right = [np.mean(class_values.argmax(axis=0) == split.answers) for class_values in both]
     likely = float(np.mean(logs[split.answers, np.arange(len(split.answers))]))
     return float(right[0]), float(right[1]), likely, seconds
 
@@ -87,33 +87,33 @@ def homogeneous(learn: str, n_states: int, seed: int) -> tuple[float, float, flo
     seconds = time.process_time() - begun
     test = read_sequences(np.asarray(split.test.codes), symbols=letters)
     logs = np.stack([model.score_samples(test) for model in models])
-    shares = np.log([len(rows) / sum(map(len, split.train)) for rows in split.train])
+    log_priors = np.log([len(rows) / sum(map(len, split.train)) for rows in split.train])
     right = [
-        float(np.mean(each.argmax(axis=0) == split.answers))
-        for each in (logs, logs + shares[:, None])
+        float(np.mean(scores.argmax(axis=0) == split.answers))
+        for scores in (logs, logs + log_priors[:, None])
     ]
     likely = float(np.mean(logs[split.answers, np.arange(len(split.answers))]))
     return right[0], right[1], likely, seconds
 
 
 def print_homogeneous(splits: range) -> None:
-    """A line for each number of states and way of learning."""
+    """A line for each number of states and learner."""
     print("\nhomogeneous HMMs, one for each class")
-    print(f"{'':26}{'accuracy':>9}{'with shares':>13}{'log-likelihood':>16}{'CPU s':>9}")
+    print(f"{'':26}{'accuracy':>9}{'with priors':>13}{'log-likelihood':>16}{'CPU s':>9}")
     for n_states in STATES:
         for learn in ("auto", "em"):
             homogeneous(learn, n_states, splits[0])
-            found = [homogeneous(learn, n_states, seed) for seed in splits]
-            plain, shared, likely, seconds = map(statistics.fmean, zip(*found, strict=True))
+            outcomes = [homogeneous(learn, n_states, seed) for seed in splits]
+            plain, shared, likely, seconds = map(statistics.fmean, zip(*outcomes, strict=True))
             print(
                 f"{f'{learn}, {n_states} states':26}{plain:9.4f}{shared:13.4f}{likely:16.3f}{seconds:9.4f}",
                 flush=True,
             )
 
 
-def paired(own: list[float], other: list[float]) -> str:
+def paired(ours: list[float], other: list[float]) -> str:
     """The mean difference and its standard error."""
-    gaps = [a - b for a, b in zip(own, other, strict=True)]
+    gaps = [a - b for a, b in zip(ours, other, strict=True)]
     error = statistics.stdev(gaps) / math.sqrt(len(gaps)) if len(gaps) > 1 else math.nan
     return f"{statistics.fmean(gaps):+.4f} +- {error:.4f}"
 
@@ -133,20 +133,20 @@ def main() -> None:
         with limit_threads(1):
             print_homogeneous(splits)
         return
-    found: dict[str, list[tuple[float, float, float, float]]] = {}
+    by_method: dict[str, list[tuple[float, float, float, float]]] = {}
     with limit_threads(1):
         for method in METHODS:
             measured(method, splits[0])
-            found[method.name] = [measured(method, seed) for seed in splits]
+            by_method[method.name] = [measured(method, seed) for seed in splits]
     print(f"{n_splits} splits, {N_TEST} sequences to judge on")
     print(
-        f"{'':26}{'accuracy':>9}{'less EM':>21}{'with shares':>13}{'less EM':>21}"
+        f"{'':26}{'accuracy':>9}{'less EM':>21}{'with priors':>13}{'less EM':>21}"
         f"{'log-likelihood':>16}{'CPU s':>9}{'EM / it':>9}{'EM 1e-5 / it':>14}"
     )
-    columns = {name: list(zip(*rows, strict=True)) for name, rows in found.items()}
+    columns = {name: list(zip(*rows, strict=True)) for name, rows in by_method.items()}
     reference, strong = columns[EM.name], columns[STRONG.name]
-    for name, own in columns.items():
-        plain, shared, likely, seconds = own
+    for name, values in columns.items():
+        plain, shared, likely, seconds = values
         cells = f"{statistics.fmean(plain):9.4f}{paired(list(plain), list(reference[0])):>21}"
         cells += f"{statistics.fmean(shared):13.4f}{paired(list(shared), list(reference[1])):>21}"
         cells += f"{statistics.fmean(likely):16.3f}{statistics.fmean(seconds):9.4f}"
@@ -154,11 +154,11 @@ def main() -> None:
             cells += f"{statistics.fmean(slow[3]) / statistics.fmean(seconds):{width}.1f}"
         print(f"{name:26}{cells}", flush=True)
     fast = columns[SPECTRAL.name]
-    by_bayes = {name: statistics.fmean(own[1]) for name, own in columns.items()}
+    by_bayes = {name: statistics.fmean(values[1]) for name, values in columns.items()}
     best = max((EM.name, STRONG.name, SMOOTHED.name), key=by_bayes.__getitem__)
     ratio = statistics.fmean(strong[3]) / statistics.fmean(fast[3])
     print(
-        f"\nspectral less EM: {paired(list(fast[0]), list(reference[0]))}; with shares, less the best EM "
+        f"\nspectral less EM: {paired(list(fast[0]), list(reference[0]))}; with priors, less the best EM "
         f"({best}): {paired(list(fast[1]), list(columns[best][1]))}; EM 1e-5 takes {ratio:.0f} times as long"
     )
     with limit_threads(1):

@@ -1,4 +1,4 @@
-"""Trees learnt from rows: how far from the truth, by every way of learning them.
+"""Trees learnt from rows: how far from the truth, by every learner.
 
     python benchmarks/structure.py            everything (minutes)
     python benchmarks/structure.py --quick    two numbers of rows, two seeds (seconds)
@@ -64,30 +64,34 @@ class Sample:
         return discrete_distances(counts.astype(np.int64), cards, n_states)
 
 
-# -- ways of learning --------------------------------------------------------------------------------
+# -- learners ---------------------------------------------------------------------------------------
 
 
 def joining(sample: Sample) -> Topology:
-    far = sample.distances()
-    return neighbor_joining(far.values, sample.names, supported=far.supported, clip=True)
+    distances = sample.distances()
+    return neighbor_joining(
+        distances.values, sample.names, supported=distances.supported, clip=True
+    )
 
 
 def local_joining(sample: Sample) -> Topology:
-    far = sample.distances()
-    return chow_liu_joining(far.values, sample.names, supported=far.supported, clip=True)
+    distances = sample.distances()
+    return chow_liu_joining(
+        distances.values, sample.names, supported=distances.supported, clip=True
+    )
 
 
 def grouping(sample: Sample) -> Topology:
-    far = sample.distances()
+    distances = sample.distances()
     return chow_liu_grouping(
-        far.values, sample.names, supported=far.supported, n_rows=len(sample.codes)
+        distances.values, sample.names, supported=distances.supported, n_rows=len(sample.codes)
     )
 
 
 def refined(sample: Sample) -> Topology:
-    far = sample.distances()
+    distances = sample.distances()
     return refined_joining(
-        far.values, sample.names, supported=far.supported, n_rows=len(sample.codes)
+        distances.values, sample.names, supported=distances.supported, n_rows=len(sample.codes)
     )
 
 
@@ -98,7 +102,7 @@ def auto(sample: Sample) -> Topology:
     return model.fit(columns).topology_
 
 
-WAYS = {
+LEARNERS = {
     "neighbor-joining": joining,
     "chow-liu-joining": local_joining,
     "chow-liu-grouping": grouping,
@@ -114,13 +118,13 @@ def repeating_rows(
     truth: Topology, n_rows: int, n_categories: int, rng: np.random.Generator
 ) -> Sample:
     """Each node repeats its neighbour with probability 0.6 to 0.9, its correlation, or is drawn anew."""
-    found: dict[str, np.ndarray] = {}
+    values: dict[str, np.ndarray] = {}
     for name, towards in walk(truth.neighbours, truth.nodes[0]).items():
-        found[name] = rng.integers(0, n_categories, size=n_rows, dtype=np.int16)
+        values[name] = rng.integers(0, n_categories, size=n_rows, dtype=np.int16)
         if towards is not None:
-            kept = rng.random(n_rows) < rng.uniform(0.6, 0.9)
-            found[name] = np.where(kept, found[towards], found[name])
-    codes = np.stack([found[name] for name in truth.observed], axis=1)
+            is_copied = rng.random(n_rows) < rng.uniform(0.6, 0.9)
+            values[name] = np.where(is_copied, values[towards], values[name])
+    codes = np.stack([values[name] for name in truth.observed], axis=1)
     return Sample(truth, codes, n_categories, n_categories)
 
 
@@ -143,32 +147,34 @@ DATA = {"binary": binary_rows, "tables": table_rows}
 
 def recovery(n_rows: tuple[int, ...], seeds: range) -> None:
     """The table of distances to the truth, and whether "auto" is as good as it must be."""
-    columns = [f"{way:>18}" for way in WAYS]
+    columns = [f"{name:>18}" for name in LEARNERS]
     print(f"{'data':8}{'shape':10}{'rows':>7}{''.join(columns)}   auto - better joining")
-    print(f"{'':25}{'RF     hops'.rjust(18) * len(WAYS)}")
+    print(f"{'':25}{'RF     hops'.rjust(18) * len(LEARNERS)}")
     worst = -1.0
-    seconds = dict.fromkeys(WAYS, 0.0)
+    seconds = dict.fromkeys(LEARNERS, 0.0)
     for data, shape, rows in ((d, s, n) for d in DATA for s in SHAPES for n in n_rows):
-        splits: dict[str, list[float]] = {way: [] for way in WAYS}
-        hops: dict[str, list[float]] = {way: [] for way in WAYS}
+        splits: dict[str, list[float]] = {name: [] for name in LEARNERS}
+        hops: dict[str, list[float]] = {name: [] for name in LEARNERS}
         for seed in seeds:
             rng = np.random.default_rng([seed, list(SHAPES).index(shape), rows])
             sample = DATA[data](SHAPES[shape](rng), rows, rng)
-            for way, learn in WAYS.items():
+            for name, learn in LEARNERS.items():
                 begun = time.process_time()
-                found = learn(sample)
-                seconds[way] += time.process_time() - begun
-                splits[way].append(robinson_foulds(found, sample.truth, normalised=True))
-                hops[way].append(hop_error(found, sample.truth, mean=True))
-        mean = {way: statistics.fmean(splits[way]) for way in WAYS}
+                learnt = learn(sample)
+                seconds[name] += time.process_time() - begun
+                splits[name].append(robinson_foulds(learnt, sample.truth, normalised=True))
+                hops[name].append(hop_error(learnt, sample.truth, mean=True))
+        mean = {name: statistics.fmean(splits[name]) for name in LEARNERS}
         gap = mean["auto"] - min(mean["neighbor-joining"], mean["chow-liu-joining"])
         worst = max(worst, gap)
-        cells = "".join(f"{mean[way]:11.3f}{statistics.fmean(hops[way]):7.3f}" for way in WAYS)
+        cells = "".join(
+            f"{mean[name]:11.3f}{statistics.fmean(hops[name]):7.3f}" for name in LEARNERS
+        )
         verdict = "" if gap <= ALLOWED else "  MORE THAN ALLOWED"
         print(f"{data:8}{shape:10}{rows:7}{cells}   {gap:+.3f}{verdict}", flush=True)
     n_fits = len(DATA) * len(SHAPES) * len(n_rows) * len(seeds)
-    each = ", ".join(f"{way} {1000 * seconds[way] / n_fits:.0f}" for way in WAYS)
-    print(f"CPU milliseconds per tree, counting of pairs included: {each}")
+    times = ", ".join(f"{name} {1000 * seconds[name] / n_fits:.0f}" for name in LEARNERS)
+    print(f"CPU milliseconds per tree, counting of pairs included: {times}")
     print(f'"auto" is at most {worst:+.3f} from the better joining; allowed: {ALLOWED:+.3f}')
 
 
@@ -196,45 +202,45 @@ def trees_of_twenty(seeds: range) -> Iterator[tuple[Topology, np.random.Generato
 def exact_distances(tree: Topology, rng: np.random.Generator) -> np.ndarray:
     lengths = -np.log(rng.uniform(0.6, 0.9, size=len(tree.edges)))
     by_edge = {frozenset(pair): x for pair, x in zip(tree.edges, lengths, strict=True)}
-    far = np.zeros((len(tree.observed), len(tree.observed)))
+    distances = np.zeros((len(tree.observed), len(tree.observed)))
     for row, start in enumerate(tree.observed):
         reach = {start: 0.0}
         for name, towards in walk(tree.neighbours, start).items():
             if towards is not None:
                 reach[name] = reach[towards] + by_edge[frozenset((name, towards))]
-        far[row] = [reach[name] for name in tree.observed]
-    return (far + far.T) / 2
+        distances[row] = [reach[name] for name in tree.observed]
+    return (distances + distances.T) / 2
 
 
-def same(found: Topology, truth: Topology) -> bool:
-    return robinson_foulds(found, truth) == 0 and len(found.hidden) == len(truth.hidden)
+def same(learnt: Topology, truth: Topology) -> bool:
+    return robinson_foulds(learnt, truth) == 0 and len(learnt.hidden) == len(truth.hidden)
 
 
 def inner_nodes(seeds: range) -> None:
     """How many trees with observed inner nodes come back exactly."""
     print(f"\n20 variables, correlations 0.6 to 0.9: trees found exactly, of {len(seeds)}")
     print(f"{'':22}{'exact distances':>17}{'20,000 rows of 2':>19}{'of 3 categories':>17}")
-    for way in (recursive_grouping, chow_liu_grouping):
+    for method in (recursive_grouping, chow_liu_grouping):
         exact = sum(
-            same(way(exact_distances(tree, rng), tree.observed), tree)
+            same(method(exact_distances(tree, rng), tree.observed), tree)
             for tree, rng in trees_of_twenty(seeds)
         )
         counts = []
         for n_categories in (2, 3):
-            found = 0
+            n_exact = 0
             for tree, rng in trees_of_twenty(seeds):
                 sample = repeating_rows(tree, 20_000, n_categories, rng)
-                far = sample.distances(n_categories)
-                learnt = way(
-                    far.values,
+                distances = sample.distances(n_categories)
+                learnt = method(
+                    distances.values,
                     sample.names,
-                    supported=far.supported,
+                    supported=distances.supported,
                     n_rows=20_000,
                     n_states=n_categories,
                 )
-                found += same(learnt, tree)
-            counts.append(found)
-        print(f"{way.__name__:22}{exact:17}{counts[0]:19}{counts[1]:17}", flush=True)
+                n_exact += same(learnt, tree)
+            counts.append(n_exact)
+        print(f"{method.__name__:22}{exact:17}{counts[0]:19}{counts[1]:17}", flush=True)
 
 
 def main() -> None:
@@ -245,11 +251,11 @@ def main() -> None:
     parser.add_argument(
         "--first-seed", type=int, default=0, help="other seeds, other trees and rows"
     )
-    given = parser.parse_args()
-    first = given.first_seed
+    args = parser.parse_args()
+    first = args.first_seed
     print(f"tacit {tacit.__version__}")
-    n_rows = (500, 5000) if given.quick else N_ROWS
-    recovery(n_rows, range(first, first + (2 if given.quick else 5)))
+    n_rows = (500, 5000) if args.quick else N_ROWS
+    recovery(n_rows, range(first, first + (2 if args.quick else 5)))
     inner_nodes(range(first, first + 5))
 
 

@@ -38,7 +38,9 @@ Array = NDArray[np.float64]
 
 N_FOLDS = 10
 GAPS = (0, 30, 60)  # per cent of the cells of the test rows that are removed
-FEWEST_ANSWERS = 4000  # for each share of gaps: smaller tables are asked with several draws of them
+FEWEST_ANSWERS = (
+    4000  # for each fraction of gaps: smaller tables are queried with several draws of them
+)
 METHODS = (
     "Tacit",
     "naive Bayes, gaps a category",
@@ -47,7 +49,7 @@ METHODS = (
 )
 N_BINS = 15
 LARGEST_ERROR = 0.03  # of calibration
-SHARE_OF_PAIRS = 0.95
+FRACTION_OF_PAIRS = 0.95
 
 
 # -- the tables ---------------------------------------------------------------------------------------
@@ -144,30 +146,32 @@ def draw(table: Coded, folder: Path) -> Iterator[str]:
     tacit.plot.tree(model).figure.savefig(picture)
     yield f"tree of {len(table.codes)} rows learnt in {seconds:.1f} s, drawn in {picture}"
     counts = CountedMoments.of(table.codes, table.cards).pairs().counts
-    told = mutual_information(counts, table.cards)
-    yield from near_and_far(told, nearest_pairs(model, table.columns))
+    information = mutual_information(counts, table.cards)
+    yield from near_and_far(information, nearest_pairs(model, table.columns))
 
 
-def near_and_far(told: Array, pairs: list[tuple[int, int]]) -> Iterator[str]:
+def near_and_far(information: Array, pairs: list[tuple[int, int]]) -> Iterator[str]:
     """The mutual information of nearest columns beside that of random pairs.
 
     With few columns no tree can be above 95 % of all pairs: the pairs of a tree are more than 5 % of them.
     Then equally many random pairs, taken together, are what it must be above.
     """
-    every = told[np.triu_indices(len(told), 1)]
-    near = float(np.mean([told[pair] for pair in pairs]))
-    partners = told.argmax(axis=1)
-    most = np.mean([told[p] for p in {tuple(sorted(p)) for p in enumerate(partners.tolist())}])
-    share, largest_share = (float(np.mean(every < value)) for value in (near, most))
+    every = information[np.triu_indices(len(information), 1)]
+    near = float(np.mean([information[pair] for pair in pairs]))
+    partners = information.argmax(axis=1)
+    most = np.mean(
+        [information[p] for p in {tuple(sorted(p)) for p in enumerate(partners.tolist())}]
+    )
+    fraction, largest_fraction = (float(np.mean(every < value)) for value in (near, most))
     rng = np.random.default_rng(0)
     sets = [rng.choice(every, len(pairs), replace=False).mean() for _ in range(2000)]
-    share_of_sets = float(np.mean(np.array(sets) < near))
-    possible = largest_share >= SHARE_OF_PAIRS
+    fraction_of_sets = float(np.mean(np.array(sets) < near))
+    possible = largest_fraction >= FRACTION_OF_PAIRS
     yield verdict(
-        (share if possible else share_of_sets) >= SHARE_OF_PAIRS,
+        (fraction if possible else fraction_of_sets) >= FRACTION_OF_PAIRS,
         f"{len(pairs)} pairs of nearest columns have {near:.4f} nats of mutual information on average: more "
-        f"than {share:.1%} of all pairs, and more than {share_of_sets:.1%} of random sets of as many pairs "
-        f"(the most dependent partner of each column: more than {largest_share:.1%} of all pairs)",
+        f"than {fraction:.1%} of all pairs, and than {fraction_of_sets:.1%} of random sets of as many pairs "
+        f"(the most dependent partner of each column: more than {largest_fraction:.1%} of all pairs)",
     )
 
 
@@ -183,12 +187,12 @@ def folds(table: Coded) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
 
 
 def n_draws(table: Coded, percent: int) -> int:
-    """How often each row is asked, with other gaps each time."""
+    """How many queries each row gets, with other gaps each time."""
     return math.ceil(FEWEST_ANSWERS / len(table.codes)) if percent else 1
 
 
 def with_gaps(table: Coded, codes: Codes, percent: int, fold: int) -> Codes:
-    """The rows without the target, and without a share of the other cells; all draws in turn."""
+    """The rows without the target, and without a fraction of the other cells; all draws in turn."""
     rng = np.random.default_rng([fold, percent])
     repeated = np.tile(codes, (n_draws(table, percent), 1))
     holed = np.where(rng.random(repeated.shape) < percent / 100, -1, repeated)
@@ -197,18 +201,20 @@ def with_gaps(table: Coded, codes: Codes, percent: int, fold: int) -> Codes:
 
 
 def answers(table: Coded, fold: int) -> dict[str, Array]:
-    """P(target | row) of every method and share of gaps, in one fold; and the seconds of learning."""
+    """P(target | row) of every method and fraction of gaps, in one fold; and the seconds of learning."""
     train, test = (table.codes[rows] for rows in folds(table)[fold])
-    asked = {percent: with_gaps(table, test, percent, fold) for percent in GAPS}
+    rows_by_gaps = {percent: with_gaps(table, test, percent, fold) for percent in GAPS}
     begun = time.perf_counter()
     model = tacit.LatentTree(random_state=0).fit(table.frame(train))
-    found: dict[str, Array] = {"seconds": np.array(time.perf_counter() - begun)}
+    predictions: dict[str, Array] = {"seconds": np.array(time.perf_counter() - begun)}
     peers = (gaps_a_category, gaps_filled, gaps_left_out)
-    for percent, rows in asked.items():
-        found[f"{METHODS[0]} {percent}"] = model.predict_proba(table.frame(rows), table.target)
+    for percent, rows in rows_by_gaps.items():
+        predictions[f"{METHODS[0]} {percent}"] = model.predict_proba(
+            table.frame(rows), table.target
+        )
         for method, peer in zip(METHODS[1:], peers, strict=True):
-            found[f"{method} {percent}"] = peer(table, train, rows)
-    return found
+            predictions[f"{method} {percent}"] = peer(table, train, rows)
+    return predictions
 
 
 def gaps_a_category(table: Coded, train: Codes, rows: Codes) -> Array:
@@ -226,11 +232,13 @@ def gaps_filled(table: Coded, train: Codes, rows: Codes) -> Array:
 def gaps_left_out(table: Coded, train: Codes, rows: Codes) -> Array:
     """Naive Bayes over the cells that are there."""
     model = naive_bayes(table, train + 1, more=1)
-    found = np.tile(model.class_log_prior_, (len(rows), 1))  # (row, class)
-    for cells, shares in zip(others(table, rows).T, model.feature_log_prob_, strict=True):
-        there = shares[:, 1:] - np.logaddexp.reduce(shares[:, 1:], axis=1, keepdims=True)
-        found[cells >= 0] += there.T[cells[cells >= 0]]
-    return np.exp(found - np.logaddexp.reduce(found, axis=1, keepdims=True))
+    logs = np.tile(model.class_log_prior_, (len(rows), 1))  # (row, class)
+    for cells, log_probs in zip(others(table, rows).T, model.feature_log_prob_, strict=True):
+        conditional = log_probs[:, 1:] - np.logaddexp.reduce(
+            log_probs[:, 1:], axis=1, keepdims=True
+        )
+        logs[cells >= 0] += conditional.T[cells[cells >= 0]]
+    return np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
 
 
 def naive_bayes(table: Coded, train: Codes, more: int = 0) -> Any:
@@ -249,17 +257,17 @@ def others(table: Coded, codes: Codes) -> Codes:
 
 def collect(table: Coded, folder: Path, n_folds: int, *, again: bool) -> dict[str, list[Array]]:
     """The answers of all folds; those that are not in the folder yet are found and put there."""
-    found: dict[str, list[Array]] = {}
+    answers_by_key: dict[str, list[Array]] = {}
     for fold in range(n_folds):
         path = folder / f"{table.name}-{fold}.npz"
         if again or not path.exists():
             made = answers(table, fold)
             np.savez_compressed(path, **made)
             print(f"{table.name} fold {fold}: {float(made['seconds']):.1f} s", flush=True)
-        with np.load(path) as kept:
-            for key in kept.files:
-                found.setdefault(key, []).append(kept[key])
-    return found
+        with np.load(path) as stored:
+            for key in stored.files:
+                answers_by_key.setdefault(key, []).append(stored[key])
+    return answers_by_key
 
 
 # -- judging ------------------------------------------------------------------------------------------
@@ -271,7 +279,7 @@ def log_losses(chances: Array, truth: Codes) -> Array:
 
 
 def calibration_error(chances: Array, right: NDArray[np.bool_]) -> float:
-    """How far shares of right answers are from the chances given to them, over equal bins."""
+    """How far fractions of right answers are from their predicted probabilities, over equal bins."""
     bins = np.minimum((chances * N_BINS).astype(np.int64), N_BINS - 1)
     gaps = np.bincount(bins, weights=right - chances, minlength=N_BINS)
     return float(np.abs(gaps).sum() / len(chances))
@@ -293,22 +301,22 @@ def area_under_curve(chances: Array, truth: Codes) -> float:
     return float(roc_auc_score(truth, chances, multi_class="ovr", average="macro"))
 
 
-def judged(table: Coded, found: dict[str, list[Array]]) -> Iterator[str]:
-    """A table of measures, then what is asked of Tacit."""
-    n_folds = len(found["seconds"])
+def judged(table: Coded, answers_by_key: dict[str, list[Array]]) -> Iterator[str]:
+    """A table of measures, then the targets of Tacit."""
+    n_folds = len(answers_by_key["seconds"])
     truths = [table.codes[test, table.place] for _, test in folds(table)[:n_folds]]
     yield "| gaps | method | log-loss | AUC | ECE (by chance) | Tacit less this, log-loss |"
     yield "|--:|---|--:|--:|--:|--:|"
     verdicts = []
     for percent in GAPS:
         parts = [np.tile(truth, n_draws(table, percent)) for truth in truths]
-        measures = [measured(found[f"{method} {percent}"], parts) for method in METHODS]
-        for method, each in zip(METHODS, measures, strict=True):
-            mean, spread = paired(measures[0].losses, each.losses)
+        measures = [measured(answers_by_key[f"{method} {percent}"], parts) for method in METHODS]
+        for method, measure in zip(METHODS, measures, strict=True):
+            mean, spread = paired(measures[0].losses, measure.losses)
             beside = "" if method == METHODS[0] else f"{mean:+.4f} ± {spread:.4f}"
             yield (
-                f"| {percent} % | {method} | {np.mean(each.losses):.4f} | {each.area:.4f} | "
-                f"{each.error:.4f} ({each.error_by_chance:.4f}) | {beside} |"
+                f"| {percent} % | {method} | {np.mean(measure.losses):.4f} | {measure.area:.4f} | "
+                f"{measure.error:.4f} ({measure.error_by_chance:.4f}) | {beside} |"
             )
             if beside:
                 text = f"{percent} % gaps: log-loss not above that of {method} ({beside})"
@@ -351,16 +359,16 @@ def paired(ours: list[float], theirs: list[float]) -> tuple[float, float]:
 
 
 def verdict(passed: bool, text: str) -> str:
-    """A line of what was asked for."""
+    """A line on one target."""
     return f"- {'yes' if passed else 'NO '}  {text}"
 
 
 def report(name: str, folder: Path, n_folds: int, *, again: bool) -> str:
     """All about one table."""
     table = load(name)
-    found = collect(table, folder, n_folds, again=again)
+    answers_by_key = collect(table, folder, n_folds, again=again)
     n_rows, n_columns = table.codes.shape
-    seconds = np.mean(found["seconds"])
+    seconds = np.mean(answers_by_key["seconds"])
     lines = [
         f"## {name}: {table.target} from {n_columns - 1} columns, {n_rows} rows",
         "",
@@ -368,7 +376,7 @@ def report(name: str, folder: Path, n_folds: int, *, again: bool) -> str:
         "",
         f"{n_folds} of {N_FOLDS} folds, {seconds:.1f} s each to learn",
         "",
-        *judged(table, found),
+        *judged(table, answers_by_key),
     ]
     text = "\n".join(lines) + "\n"
     print(text, flush=True)

@@ -6,7 +6,7 @@
 
 20 topics of 1000 words, Dirichlet with parameters 0.1; documents of 100 words; 5 seeds. Errors are mean
 total variations of topics after the best matching. ``TopicModel`` has its own defaults in all cells, but for
-the number of topics and for the sum of Dirichlet parameters, which is told, found (``"auto"``), or wrong on
+the number of topics and for the sum of Dirichlet parameters, which is true, ``"auto"`` or wrong on
 purpose (0 is ``model="single"``): once as it is and once with ``learn="moments"``, without variational steps.
 Where fewer topics are looked for than there are, those found count; where more, the best twenty.
 
@@ -49,7 +49,7 @@ OURS = ("TopicModel", "TopicModel, moments")
 
 @dataclass(frozen=True)
 class Cell:
-    """Documents of a kind, what is told of them, and the error of a single run beforehand."""
+    """Documents of a kind, the parameter that is given, and the error of a single run beforehand."""
 
     name: str
     figure: float | None
@@ -58,7 +58,7 @@ class Cell:
     length: Any = 100
     kind: str = ""  # zipf, spam, bursty, unequal
     n_topics: int = N_TOPICS  # that are looked for
-    alpha0: float | str | None = None  # that is told; None is the true one
+    alpha0: float | str | None = None  # as an argument; None is the true one
     peers: bool = False
 
     @property
@@ -105,12 +105,12 @@ def cells() -> list[Cell]:
         0.05: {0: 0.217, 0.1: 0.193, 0.5: 0.107, 2: 0.105, 5: 0.239, 20: 0.451},
         0.5: {0: 0.517, 1: 0.428, 5: 0.223, 20: 0.164, 50: 0.324},
     }
-    for alpha, told in wrong.items():
-        for alpha0, figure in told.items():
-            name = f"alpha0 {alpha * N_TOPICS:g}, told {alpha0}"
+    for alpha, by_alpha0 in wrong.items():
+        for alpha0, figure in by_alpha0.items():
+            name = f"alpha0 {alpha * N_TOPICS:g}, given {alpha0}"
             made.append(Cell(name, figure, alpha, alpha0=float(alpha0)))
-    for k, seen in {10: 0.317, 15: 0.225, 19: 0.078, 21: 0.047, 25: 0.047, 40: 0.049}.items():
-        made.append(Cell(f"{k} topics looked for", seen, n_topics=k))
+    for k, published in {10: 0.317, 15: 0.225, 19: 0.078, 21: 0.047, 25: 0.047, 40: 0.049}.items():
+        made.append(Cell(f"{k} topics looked for", published, n_topics=k))
     made.append(Cell("100 topics looked for", None, n_topics=100))
     others = {
         "Zipf vocabulary of 5000": Cell("", 0.048, kind="zipf"),
@@ -133,11 +133,11 @@ def by_tacit(learn: str) -> Callable[..., Array]:
     """The estimator with its own defaults; nothing is drawn but the first columns, always the same."""
 
     def fit(cell: Cell, truth: Topics, documents: Documents, seed: int) -> Array:
-        told: Any = truth.alpha0 if cell.alpha0 is None else cell.alpha0
-        single = told == 0
+        alpha0_given: Any = truth.alpha0 if cell.alpha0 is None else cell.alpha0
+        single = alpha0_given == 0
         model = TopicModel(
             cell.n_topics,
-            "auto" if single else told,
+            "auto" if single else alpha0_given,
             "single" if single else "lda",
             learn=learn,
             n_jobs=1,
@@ -181,40 +181,40 @@ def by_tomotopy(n_iter: int) -> Callable[..., Array]:
             places = np.repeat(counts.indices[start:stop], counts.data[start:stop])
             model.add_doc([str(place) for place in places])
         model.train(n_iter, workers=1)
-        found = np.zeros((N_TOPICS, documents.n_words))
+        topics = np.zeros((N_TOPICS, documents.n_words))
         columns = [int(word) for word in model.used_vocabs]
         for topic in range(N_TOPICS):
-            found[topic, columns] = model.get_topic_word_dist(topic)
-        return found
+            topics[topic, columns] = model.get_topic_word_dist(topic)
+        return topics
 
     return learn
 
 
 def programs() -> dict[str, Callable[..., Array]]:
     """This project, and what else is installed."""
-    found: dict[str, Callable[..., Array]] = {
+    by_name: dict[str, Callable[..., Array]] = {
         "TopicModel": by_tacit("auto"),
         "TopicModel, moments": by_tacit("moments"),
         "scikit-learn, batch 20": by_scikit("batch", 20),
         "scikit-learn, online 5": by_scikit("online", 5),
     }
     if find_spec("tomotopy"):
-        found["tomotopy, 100"] = by_tomotopy(100)
-    return found
+        by_name["tomotopy, 100"] = by_tomotopy(100)
+    return by_name
 
 
 # -- runs ---------------------------------------------------------------------------------------------
 
 
-def error(truth: Array, found: Array) -> float:
+def error(truth: Array, learnt: Array) -> float:
     """Mean total variation of topics after the best matching."""
     from scipy.optimize import linear_sum_assignment
 
-    apart = np.array([0.5 * np.abs(found - own).sum(axis=1) for own in truth])
+    apart = np.array([0.5 * np.abs(learnt - topic).sum(axis=1) for topic in truth])
     return float(apart[linear_sum_assignment(apart)].mean())
 
 
-def run(wanted: Iterable[Cell], n_seeds: int, path: Path, again: bool) -> list[dict[str, Any]]:
+def run(selected: Iterable[Cell], n_seeds: int, path: Path, again: bool) -> list[dict[str, Any]]:
     """Errors and seconds of every cell, seed and program, kept as they come."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if again:
@@ -222,7 +222,7 @@ def run(wanted: Iterable[Cell], n_seeds: int, path: Path, again: bool) -> list[d
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     known = {(row["cell"], row["program"], row["seed"]) for row in rows}
     groups: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in wanted:
+    for cell in selected:
         groups.setdefault(cell.documents, []).append(cell)
     by_size = sorted(groups.values(), key=lambda group: group[0].n)
     rounds = [(peers, group) for peers in (False, True) for group in by_size]
@@ -241,10 +241,10 @@ def run(wanted: Iterable[Cell], n_seeds: int, path: Path, again: bool) -> list[d
             truth, documents = group[0].draw(seed)
             for cell, name, learn in todo:
                 begun = time.process_time()
-                found = learn(cell, truth, documents, seed)
+                learnt = learn(cell, truth, documents, seed)
                 seconds = time.process_time() - begun
                 row = {"cell": cell.name, "program": name, "seed": seed, "seconds": seconds}
-                row["error"] = error(truth.words, found)
+                row["error"] = error(truth.words, learnt)
                 print(
                     f"{cell.name}, {name}, seed {seed}: {row['error']:.4f}, {seconds:.2f} s",
                     flush=True,
@@ -255,18 +255,18 @@ def run(wanted: Iterable[Cell], n_seeds: int, path: Path, again: bool) -> list[d
     return rows
 
 
-def report(wanted: list[Cell], rows: list[dict[str, Any]]) -> str:
+def report(selected: list[Cell], rows: list[dict[str, Any]]) -> str:
     """The table, with what holds."""
 
-    def mean(cell: str, program: str, what: str) -> float | None:
-        found = [row[what] for row in rows if (row["cell"], row["program"]) == (cell, program)]
-        return float(np.mean(found)) if found else None
+    def mean(cell: str, program: str, measure: str) -> float | None:
+        values = [row[measure] for row in rows if (row["cell"], row["program"]) == (cell, program)]
+        return float(np.mean(values)) if values else None
 
     names = list(programs())
     lines = ["| documents | bound | " + " | ".join(f"{name} (CPU s)" for name in names) + " |"]
     lines.append("|---|---|" + "---|" * len(names))
     held: dict[str, list[bool]] = {name: [] for name in OURS}
-    for cell in wanted:
+    for cell in selected:
         shown, bounds = [], set()
         for name in names:
             apart, seconds = mean(cell.name, name, "error"), mean(cell.name, name, "seconds")
@@ -284,8 +284,8 @@ def report(wanted: list[Cell], rows: list[dict[str, Any]]) -> str:
                 mark = " holds" if apart <= bound else " ABOVE"
             shown.append(f"{apart:.4f} ({seconds:.2f}){mark}")
         lines.append(f"| {cell.name} | {', '.join(sorted(bounds))} | " + " | ".join(shown) + " |")
-    told = [f"{name}: {sum(own)} of {len(own)} bounds hold." for name, own in held.items()]
-    return "\n".join([*lines, "", *told])
+    summaries = [f"{name}: {sum(ok)} of {len(ok)} bounds hold." for name, ok in held.items()]
+    return "\n".join([*lines, "", *summaries])
 
 
 def main() -> None:
@@ -293,15 +293,15 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--again", action="store_true")
     options = parser.parse_args()
-    wanted = cells()
+    selected = cells()
     folder = Path("out")
     with limit_threads(1):
         if options.quick:
-            wanted = [cell for cell in wanted if cell.documents == (0.05, 1000, 100, "")]
-            rows = run(wanted, 1, folder / "topic_recovery_quick.jsonl", True)
+            selected = [cell for cell in selected if cell.documents == (0.05, 1000, 100, "")]
+            rows = run(selected, 1, folder / "topic_recovery_quick.jsonl", True)
         else:
-            rows = run(wanted, N_SEEDS, folder / "topic_recovery.jsonl", options.again)
-    table = report(wanted, rows)
+            rows = run(selected, N_SEEDS, folder / "topic_recovery.jsonl", options.again)
+    table = report(selected, rows)
     print(table)
     if not options.quick:
         (folder / "topic_recovery.md").write_text(table + "\n")

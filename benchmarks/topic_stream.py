@@ -87,7 +87,9 @@ def learn(path: Path) -> dict[str, float]:
         seconds, wall = time.process_time() - begun, time.perf_counter() - wall
     from scipy.optimize import linear_sum_assignment
 
-    apart = np.array([0.5 * np.abs(model.components_ - own).sum(axis=1) for own in topics.words])
+    apart = np.array(
+        [0.5 * np.abs(model.components_ - topic).sum(axis=1) for topic in topics.words]
+    )
     return {
         "seconds": seconds,
         "wall": wall,
@@ -98,12 +100,12 @@ def learn(path: Path) -> dict[str, float]:
     }
 
 
-def in_a_process(what: str, path: Path) -> dict[str, float]:
+def in_a_process(program: str, path: Path) -> dict[str, float]:
     """What one of the two found, in a process of its own."""
-    run = [sys.executable, __file__, "--only", what, "--file", str(path)]
+    run = [sys.executable, __file__, "--only", program, "--file", str(path)]
     done = subprocess.run(run, check=True, capture_output=True, text=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return figures
 
 
 def main() -> None:

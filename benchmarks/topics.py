@@ -5,7 +5,7 @@
     python benchmarks/topics.py --quick           ap, 20 topics, one seed
     python benchmarks/topics.py --report          what has been run, nothing new
 
-Documents are 20 newsgroups, learnt from "train" and asked about "test"; all settings were chosen on the
+Documents are 20 newsgroups, learnt from "train" and scored on "test"; all settings were chosen on the
 Associated Press documents (of which every fifth is its test). Words are those of letters alone, three or
 more, outside scikit-learn's English stop list, in 20 documents or more and in 10 % of them or fewer.
 
@@ -13,7 +13,7 @@ Every method's topics, with 1 % of the words of all documents in each, go throug
 half of the words of each test document give its mixture, the other half is scored. `ppl` is the perplexity
 with a Dirichlet parameter of 0.1 for each topic, `best` the best with 0.02, 0.1 and 0.3; `spread` the
 difference of the largest and the smallest `ppl` of all seeds. `NPMI` is the mean coherence of ten top words,
-counted in the documents learnt from; `distinct` the share of different words among all top words; `agree` the
+counted in the documents learnt from; `distinct` the fraction of different words among top words; `agree` the
 mean overlap of matched topics between runs with different seeds. Documents come sorted by group; methods that
 learn from some at a time get them in random order. CPU seconds of all threads, of learning alone: building
 the programs' own forms of the documents is not counted.
@@ -54,7 +54,7 @@ SCORES = ("ppl", "best", "NPMI", "distinct")
 def prepared(name):
     """Documents to learn from, and counts of the test documents over the same words."""
     train = load_topics(name)
-    kept = keep_words(
+    frequent = keep_words(
         train,
         min_df=20,
         max_df=0.1,
@@ -62,9 +62,9 @@ def prepared(name):
         form=plain_word,
     )
     places = {word: place for place, word in enumerate(train.words)}
-    test = load_topics(name, "test").counts[:, [places[word] for word in kept.words]]
-    there = np.flatnonzero(kept.lengths > 0)
-    return kept.part(there), test[np.flatnonzero(np.diff(test.indptr) > 0)]
+    test = load_topics(name, "test").counts[:, [places[word] for word in frequent.words]]
+    non_empty = np.flatnonzero(frequent.lengths > 0)
+    return frequent.part(non_empty), test[np.flatnonzero(np.diff(test.indptr) > 0)]
 
 
 # -- the methods: each gives (name, CPU seconds, topics), one or more ------------------------------------
@@ -97,12 +97,12 @@ def tomotopy(documents, k, seed):
     for n_steps in (100, 500):
         seconds, _ = cpu(lambda n=n_steps - done: model.train(n, workers=1))
         spent, done = spent + seconds, n_steps
-        found = np.zeros((k, documents.n_words))
+        topics = np.zeros((k, documents.n_words))
         places = {word: place for place, word in enumerate(documents.words)}
-        own = [places[word] for word in model.used_vocabs]
+        columns = [places[word] for word in model.used_vocabs]
         for topic in range(k):
-            found[topic, own] = model.get_topic_word_dist(topic)
-        yield f"tomotopy {n_steps}", spent, found
+            topics[topic, columns] = model.get_topic_word_dist(topic)
+        yield f"tomotopy {n_steps}", spent, topics
 
 
 def scikit_batch(documents, k, seed):
@@ -171,19 +171,21 @@ MODULES = {tomotopy: "tomotopy", gensim: "gensim"}
 
 
 def scores(words, documents, test):
-    """Perplexity at 0.1, the best one, coherence, share of distinct top words."""
+    """Perplexity at 0.1, the best one, coherence, fraction of distinct top words."""
     counts = documents.counts
-    shares = np.bincount(counts.indices, counts.data, minlength=documents.n_words) / counts.sum()
-    mixed = 0.99 * words / words.sum(axis=1, keepdims=True) + 0.01 * shares
+    frequencies = (
+        np.bincount(counts.indices, counts.data, minlength=documents.n_words) / counts.sum()
+    )
+    mixed = 0.99 * words / words.sum(axis=1, keepdims=True) + 0.01 * frequencies
     k = len(words)
-    found = {
+    perplexities = {
         alpha: completion_perplexity(Topics(mixed, np.full(k, 1 / k), alpha * k), test)
         for alpha in ALPHAS
     }
     tops = top_words(Topics(mixed, np.full(k, 1 / k), 1.0))
     values = (
-        found[0.1],
-        min(found.values()),
+        perplexities[0.1],
+        min(perplexities.values()),
         coherence(tops, counts).mean(),
         distinct_fraction(tops),
     )
@@ -198,7 +200,7 @@ def rows_of(path):
 
 
 def topics_file(path, row):
-    name = "-".join(str(row[what]) for what in ("documents", "method", "k", "seed"))
+    name = "-".join(str(row[key]) for key in ("documents", "method", "k", "seed"))
     return path.with_suffix("") / f"{name.replace(' ', '-')}.npy"
 
 
@@ -217,38 +219,47 @@ def run(path, name, numbers, n_seeds):
         for method, names in METHODS.items()
         for k in numbers
         for seed in range(n_seeds)
-        if not all((name, each, k, seed) in known for each in names)
+        if not all((name, method_name, k, seed) in known for method_name in names)
     ]
     for method, k, seed in todo:
         module = MODULES.get(method)
         if module and find_spec(module) is None:
             print(f"(without {module}, which is not installed)")
             continue
-        for each, seconds, words in method(documents, k, seed):
-            row = {"documents": name, "method": each, "k": k, "seed": seed, "seconds": seconds}
+        for method_name, seconds, words in method(documents, k, seed):
+            row = {
+                "documents": name,
+                "method": method_name,
+                "k": k,
+                "seed": seed,
+                "seconds": seconds,
+            }
             row |= scores(words, documents, test)
             np.save(topics_file(path, row), words.astype(np.float32))
             with path.open("a") as file:
                 file.write(json.dumps(row) + "\n")
-            print(f"{each}, k={k}, seed {seed}: {seconds:.2f} s, ppl {row['ppl']:.1f}", flush=True)
+            print(
+                f"{method_name}, k={k}, seed {seed}: {seconds:.2f} s, ppl {row['ppl']:.1f}",
+                flush=True,
+            )
 
 
-def found_in(path, name, k, n_seeds):
+def results_in(path, name, k, n_seeds):
     """Means of all seeds for each method that has them."""
     known = {}
-    for method in (each for names in METHODS.values() for each in names):
+    for method in (method_name for names in METHODS.values() for method_name in names):
         # A later line of the same run is a newer one.
-        own = {
+        rows = {
             row["seed"]: row
             for row in rows_of(path)
             if (row["documents"], row["method"], row["k"]) == (name, method, k)
             and row["seed"] < n_seeds
         }
-        if len(own) < n_seeds:
+        if len(rows) < n_seeds:
             continue
-        mean = {what: np.mean([row[what] for row in own.values()]) for what in ("seconds", *SCORES)}
-        ppls = [row["ppl"] for row in own.values()]
-        topics = [np.load(topics_file(path, row)) for row in own.values()]
+        mean = {key: np.mean([row[key] for row in rows.values()]) for key in ("seconds", *SCORES)}
+        ppls = [row["ppl"] for row in rows.values()]
+        topics = [np.load(topics_file(path, row)) for row in rows.values()]
         agree = [topic_agreement(*pair) for pair in combinations(topics, 2)]
         mean |= {"spread": np.ptp(ppls), "agree": np.mean(agree) if agree else np.nan}
         known[method] = mean
@@ -260,22 +271,22 @@ def table(k, known):
     columns = {"ppl": "8.1f", "best": "8.1f", "spread": "8.1f"}
     columns |= {"NPMI": "7.3f", "distinct": "10.2f", "agree": "7.2f"}
     yield f"k = {k:<16}{'CPU s':>8}" + "".join(
-        f"{what:>{form.split('.')[0]}}" for what, form in columns.items()
+        f"{key:>{form.split('.')[0]}}" for key, form in columns.items()
     )
     for method, mean in known.items():
-        shown = "".join(f"{mean[what]:{form}}" for what, form in columns.items())
+        shown = "".join(f"{mean[key]:{form}}" for key, form in columns.items())
         yield f"{method:20}{mean['seconds']:8.2f}{shown}"
 
 
 def verdicts(k, known):
-    """What was wanted of "auto" and of moments alone, beside tomotopy."""
+    """The targets of "auto" and of moments alone, beside tomotopy."""
     for ours, theirs, most in (("auto", "500", 1.0), ("moments", "100", MOST_PERPLEXITY)):
         mine, other = known.get(f"tacit {ours}"), known.get(f"tomotopy {theirs}")
         if mine is None or other is None:
             continue
         bounds = (("seconds", "CPU", MOST_CPU), ("ppl", "ppl", most), ("best", "best", most))
-        for what, shown, bound in bounds:
-            ratio = mine[what] / other[what]
+        for key, shown, bound in bounds:
+            ratio = mine[key] / other[key]
             held = "holds" if ratio <= bound else "MISSED"
             yield (
                 f"  {held:8}k = {k}: {shown} of {ours} in that of tomotopy {theirs}: "
@@ -286,7 +297,7 @@ def verdicts(k, known):
 def report(path, name, numbers, n_seeds):
     lines = [f"{name}, means of {n_seeds} seed(s)"]
     for k in numbers:
-        known = found_in(path, name, k, n_seeds)
+        known = results_in(path, name, k, n_seeds)
         lines += ["", *table(k, known), *verdicts(k, known)]
     return "\n".join(lines) + "\n"
 
@@ -301,13 +312,13 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--report", action="store_true", help="run nothing new")
     parser.add_argument("--out", type=Path, default=Path("out/topics.jsonl"))
-    given = parser.parse_args()
-    name, path, n_seeds = given.documents, given.out, given.seeds
-    numbers = [int(k) for k in given.topics.split(",")]
-    if given.quick:
+    args = parser.parse_args()
+    name, path, n_seeds = args.documents, args.out, args.seeds
+    numbers = [int(k) for k in args.topics.split(",")]
+    if args.quick:
         name, numbers, n_seeds, path = "ap", [20], 1, path.with_stem("topics-quick")
         path.unlink(missing_ok=True)
-    if not given.report:
+    if not args.report:
         run(path, name, numbers, n_seeds)
     text = report(path, name, numbers, n_seeds)
     ending = "" if name == "newsgroups20" else f"-{name}"

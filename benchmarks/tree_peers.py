@@ -90,7 +90,7 @@ class Part:
         print(f"\n{self.title}\n{'':{width}}  " + "  ".join(f"{head:>9}" for head in heads))
         for name, (seconds, *others) in means.items():
             cells = [f"{seconds:9.4f}", f"{seconds / means[self.reference][0]:9.1f}"]
-            cells += [f"{each:9.4f}" for each in others]
+            cells += [f"{value:9.4f}" for value in others]
             print(f"{name:{width}}  " + "  ".join(cells), flush=True)
 
 
@@ -114,13 +114,13 @@ def version(package: str) -> str:
     return f"{package} {importlib.metadata.version(package)}"
 
 
-def divergence(truth: Log, found: Log, train: Codes, test: Codes) -> float:
+def divergence(truth: Log, estimated: Log, train: Codes, test: Codes) -> float:
     """KL on the test rows, the estimate floored at 1e-3 of the independence model of the training rows."""
     floor = np.full(len(test), math.log(1e-3))
     for column, other in zip(train.T, test.T, strict=True):
         counts = np.bincount(column, minlength=int(other.max()) + 1) + 0.5
         floor += np.log(counts / counts.sum())[other]
-    return tacit.evaluate.kl(truth, np.fmax(found, floor))
+    return tacit.evaluate.kl(truth, np.fmax(estimated, floor))
 
 
 def frame(codes: Codes, names: Iterable[str], n_categories: int) -> Any:
@@ -147,15 +147,15 @@ def latent_trees(n_rows: int, repetitions: Iterable[int], *, with_pgmpy: bool) -
         )
         train, test = (truth.sample(n, seed + i) for i, n in ((1000, n_rows), (2000, TEST_ROWS)))
         rows, right = frame(train, truth.names, 4), truth.log_prob(test)
-        for name, way in {"auto": {}, "EM, 5 restarts": {"learn": "em"}}.items():
-            model = tacit.LatentTree(2, truth.topology, **way)
+        for name, options in {"auto": {}, "EM, 5 restarts": {"learn": "em"}}.items():
+            model = tacit.LatentTree(2, truth.topology, **options)
             seconds, _ = warm(model.fit, rows)
             kl = divergence(right, model.score_samples(frame(test, truth.names, 4)), train, test)
             part.add(f"Tacit, {name}", seconds, kl, model.diagnostics_["n_steps"])
         for peer in [_pgmpy_em] * with_pgmpy + [_agrum_em]:
-            found = peer(part, truth.tables, rows, seed)
-            if found is not None:
-                name, seconds, tables, steps = found
+            outcome = peer(part, truth.tables, rows, seed)
+            if outcome is not None:
+                name, seconds, tables, steps = outcome
                 estimate = tacit.toy.TreeModel(truth.topology, tables).log_prob(test)
                 kl = divergence(right, np.nan_to_num(estimate, neginf=-1e9), train, test)
                 part.add(name, seconds, kl, steps)
@@ -187,9 +187,9 @@ def _pgmpy_em(part: Part, tables: Tables, rows: Any, seed: int) -> Any:
     )
     seconds, _ = timed(em.fit, network, rows.astype(int))
     of = {cpd.variable: cpd for cpd in em.parameters_}
-    found = [np.asarray(of[name].get_values(), dtype=float).T for name in tree.names]
+    learnt_tables = [np.asarray(of[name].get_values(), dtype=float).T for name in tree.names]
     name = f"{version('pgmpy')}, DiscreteEM, 1 start"
-    return name, seconds, Tables.of(tree, found), n_steps
+    return name, seconds, Tables.of(tree, learnt_tables), n_steps
 
 
 def _agrum_em(part: Part, tables: Tables, rows: Any, seed: int) -> Any:
@@ -221,8 +221,8 @@ def _agrum_em(part: Part, tables: Tables, rows: Any, seed: int) -> Any:
         return learner.learnParameters(gum.BayesNet(network)), learner.EMnbrIterations()
 
     seconds, (learnt, steps) = timed(fit)
-    found = [np.atleast_2d(learnt.cpt(name).toarray()) for name in tree.names]
-    return f"{version('pyagrum')}, useEM, 1 start", seconds, Tables.of(tree, found), steps
+    learnt_tables = [np.atleast_2d(learnt.cpt(name).toarray()) for name in tree.names]
+    return f"{version('pyagrum')}, useEM, 1 start", seconds, Tables.of(tree, learnt_tables), steps
 
 
 # ----------------------------------------------------------------------------- Chow-Liu trees
@@ -242,8 +242,8 @@ def chow_liu_trees(n_rows: int, repetitions: Iterable[int]) -> None:
         kl = divergence(right, model.score_samples(frame(test, truth.names, 4)), train, test)
         part.add("Tacit, ChowLiuTree", seconds, kl)
         if part.peer("pgmpy", "pgmpy") is not None:
-            seconds, found = timed(_pgmpy_chow_liu, rows.astype(int))
-            kl = divergence(right, _chow_liu_log_prob(found, test, rows.columns), train, test)
+            seconds, learnt = timed(_pgmpy_chow_liu, rows.astype(int))
+            kl = divergence(right, _chow_liu_log_prob(learnt, test, rows.columns), train, test)
             part.add(f"{version('pgmpy')}, TreeSearch", seconds, kl)
     part.show()
 
@@ -305,17 +305,17 @@ def latent_classes(n_rows: int, repetitions: Iterable[int]) -> None:
             )
             seconds, _ = warm(peer.fit, train.astype(int))
             kl = divergence(right, _mixture_log_prob(peer, test), train, test)
-            what = "1 start" if starts == 1 else f"{starts} starts"
-            part.add(f"{version('stepmix')}, {what}", seconds, kl, peer.n_iter_)
+            label = "1 start" if starts == 1 else f"{starts} starts"
+            part.add(f"{version('stepmix')}, {label}", seconds, kl, peer.n_iter_)
     part.show()
 
 
 def _mixture_log_prob(mixture: Any, test: Codes) -> Log:
     """Of each row; StepMix itself gives only the mean."""
-    found = mixture.get_parameters()
-    chances = found["measurement"]["pis"]  # (class, category of all columns)
-    width = found["measurement"]["max_n_outcomes"]
-    logs = np.log(found["weights"]) + sum(
+    parameters = mixture.get_parameters()
+    chances = parameters["measurement"]["pis"]  # (class, category of all columns)
+    width = parameters["measurement"]["max_n_outcomes"]
+    logs = np.log(parameters["weights"]) + sum(
         np.log(chances)[:, width * place + column].T for place, column in enumerate(test.T)
     )
     return np.logaddexp.reduce(logs, axis=1)
@@ -325,7 +325,7 @@ def _mixture_log_prob(mixture: Any, test: Codes) -> Log:
 
 
 def gaps(repetitions: Iterable[int]) -> None:
-    """A fifth of the held-out cells hidden and filled in again; the share that came back right."""
+    """A fifth of the held-out cells hidden and filled in again; the fraction that came back right."""
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
     from sklearn.model_selection import train_test_split
@@ -339,24 +339,24 @@ def gaps(repetitions: Iterable[int]) -> None:
     for seed in repetitions:
         train, test = train_test_split(codes, test_size=1 / 3, random_state=seed)
         hole = np.random.default_rng(seed).random(test.shape) < 0.2
-        asked = np.where(hole, np.nan, test)
+        holed = np.where(hole, np.nan, test)
         model = tacit.LatentTree()
         seconds, _ = warm(model.fit, train)
-        more, filled = warm(model.impute, asked)
+        more, filled = warm(model.impute, holed)
         part.add("Tacit, LatentTree()", seconds + more, np.mean((filled == test)[hole]))
         for peer in (
             SimpleImputer(strategy="most_frequent"),
             KNNImputer(n_neighbors=10),
             IterativeImputer(random_state=0),
         ):
-            seconds, filled = warm(_filled, peer, train, asked)
+            seconds, filled = warm(_filled, peer, train, holed)
             right = np.mean((np.rint(filled) == test)[hole])
             part.add(f"scikit-learn, {type(peer).__name__}", seconds, right)
     part.show()
 
 
-def _filled(imputer: Any, train: Any, asked: Any) -> Any:
-    return imputer.fit(train).transform(asked)
+def _filled(imputer: Any, train: Any, rows: Any) -> Any:
+    return imputer.fit(train).transform(rows)
 
 
 def one_column(repetitions: Iterable[int]) -> None:

@@ -95,8 +95,10 @@ def draw(cell: Cell, seed: int) -> Draw:
     test = sample_codes(truth, TEST_ROWS, np.random.default_rng([*root, 3]))
     log_floor = np.full(TEST_ROWS, FLOOR)
     for leaf, card in enumerate(cards):
-        shares = (np.bincount(train[:, leaf], minlength=card) + 0.5) / (len(train) + 0.5 * card)
-        log_floor += np.log(shares)[test[:, leaf]]
+        frequencies = (np.bincount(train[:, leaf], minlength=card) + 0.5) / (
+            len(train) + 0.5 * card
+        )
+        log_floor += np.log(frequencies)[test[:, leaf]]
     log_truth = log_prob(truth.network, Evidence(test)).values
     return Draw(topology, train, test, log_truth, log_floor)
 
@@ -112,17 +114,19 @@ def estimator(method: str, cell: Cell, topology: tacit.Topology, **more: Any) ->
 
 def judged(network: Any, made: Draw) -> tuple[float, float]:
     """The papers' error and the divergence, on the rows to judge on."""
-    found = log_prob(network, Evidence(made.test), negative="nan").values
-    found = np.fmax(found, made.log_floor)
-    difference = made.log_truth - found
+    logs = log_prob(network, Evidence(made.test), negative="nan").values
+    logs = np.fmax(logs, made.log_floor)
+    difference = made.log_truth - logs
     return float(np.mean(np.abs(np.expm1(-difference)))), float(difference.mean())
 
 
-def accuracy(path: Path, wanted: list[Cell], methods: tuple[str, ...], first_seed: int = 0) -> None:
+def accuracy(
+    path: Path, selected: list[Cell], methods: tuple[str, ...], first_seed: int = 0
+) -> None:
     """Run what is not in the file yet, then write the table next to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     done = {(row["cell"], row["seed"], row["method"]) for row in _rows(path)}
-    for cell in wanted:
+    for cell in selected:
         started = time.process_time()
         for seed in range(first_seed, first_seed + cell.n_seeds):
             left = [m for m in methods if (str(cell), seed, m) not in done]
@@ -143,7 +147,7 @@ def accuracy(path: Path, wanted: list[Cell], methods: tuple[str, ...], first_see
                     out.write(json.dumps(row) + "\n")
         print(f"{cell}: {time.process_time() - started:.1f} s", flush=True)
     table = path.with_suffix(".md")
-    text = accuracy_table(_rows(path), wanted)
+    text = accuracy_table(_rows(path), selected)
     table.write_text(text, encoding="utf8")
     print(text)
 
@@ -165,7 +169,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line]
 
 
-def accuracy_table(rows: list[dict[str, Any]], wanted: list[Cell]) -> str:
+def accuracy_table(rows: list[dict[str, Any]], selected: list[Cell]) -> str:
     """Means per cell, and whether "auto" is ahead of each rival: won, tied (two standard errors) or lost."""
     values: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
     for row in rows:
@@ -176,7 +180,7 @@ def accuracy_table(rows: list[dict[str, Any]], wanted: list[Cell]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     verdicts: dict[str, int] = defaultdict(int)
-    for cell in map(str, wanted):
+    for cell in map(str, selected):
         if (cell, "auto", "error") not in values:
             continue
         shown = []
@@ -262,15 +266,15 @@ def speed(n_rows: tuple[int, ...]) -> None:
             for label in ("auto", "spectral"):
                 ratios[label].append(plain / spent[label])
             ratios["patterns"].append(spent["EM over patterns"] / spent["auto"])
-            each = ", ".join(f"{label} {seconds / count:.4f}" for label, seconds in spent.items())
+            shown = ", ".join(f"{label} {seconds / count:.4f}" for label, seconds in spent.items())
             print(
-                f"N={n:>6} {name}: {each}; steps EM {steps['plain EM'] / count:.0f} in 5 restarts "
+                f"N={n:>6} {name}: {shown}; steps EM {steps['plain EM'] / count:.0f} in 5 restarts "
                 f"({plain / steps['plain EM'] / n * 1e6:.3f} us a row and step), auto "
                 f"{steps['auto'] / count:.0f}; auto {ratios['auto'][-1]:.1f}x plain, "
                 f"{ratios['patterns'][-1]:.1f}x patterns; spectral {ratios['spectral'][-1]:.0f}x plain",
                 flush=True,
             )
-        medians = {name: statistics.median(each) for name, each in ratios.items()}
+        medians = {name: statistics.median(shown) for name, shown in ratios.items()}
         print(
             f"N={n:>6} median: auto {medians['auto']:.1f}x, spectral {medians['spectral']:.0f}x the speed of "
             f"plain EM; auto {medians['patterns']:.1f}x that of EM over patterns\n",
@@ -282,11 +286,11 @@ def million(n_rows: int = 1_000_000) -> None:
     """Spectral learning of 32 leaves beside counting the triples that it needs, once."""
     cell = Cell("bin6", 4, 2, 1.0, n_rows)
     made = draw(cell, 0)
-    asked: list[tuple[int, ...]] = []
+    requested: list[tuple[int, ...]] = []
 
     class Watched(CountedMoments):
         def tables(self, subsets: Any) -> Any:
-            asked.extend(map(tuple, subsets))
+            requested.extend(map(tuple, subsets))
             return super().tables(subsets)
 
     from tacit.trees.learn.spectral import (
@@ -297,7 +301,7 @@ def million(n_rows: int = 1_000_000) -> None:
     states = (4,) * tree.n_leaves + (2,) * len(tree.hidden)
     watched = CountedMoments.of(made.train, (4,) * tree.n_leaves)
     room.spectral(tree, Watched(watched.cards, watched.blocks), states)
-    triples = sorted({each for each in asked if len(each) == 3})
+    triples = sorted({subset for subset in requested if len(subset) == 3})
 
     def by_bincount() -> None:
         for a, b, c in triples:
@@ -309,9 +313,9 @@ def million(n_rows: int = 1_000_000) -> None:
 
     counted, counted_slowly = cpu(at_once), cpu(by_bincount)
     model = estimator("spectral", cell, made.topology)
-    whole = cpu(lambda: model.fit(made.train))
+    total = cpu(lambda: model.fit(made.train))
     print(
-        f"N={n_rows}, 32 leaves: spectral {whole:.3f} s = {whole / counted:.1f}x the time of counting its "
+        f"N={n_rows}, 32 leaves: spectral {total:.3f} s = {total / counted:.1f}x the time of counting its "
         f"{len(triples)} triples once ({counted:.3f} s), which takes np.bincount {counted_slowly:.3f} s "
         f"({counted_slowly / counted:.1f}x)"
     )
@@ -342,8 +346,8 @@ def main() -> None:
         few = [cell for cell in cells() if cell.topology == "bin4" and cell.n_rows <= 1000]
         accuracy(chosen.out.with_stem("trees-quick"), few, ("auto", *RIVALS))
     if chosen.accuracy:
-        wanted = [cell for cell in cells() if cell.n_rows <= chosen.most_rows]
-        accuracy(chosen.out, wanted, tuple(chosen.methods.split(",")), chosen.first_seed)
+        selected = [cell for cell in cells() if cell.n_rows <= chosen.most_rows]
+        accuracy(chosen.out, selected, tuple(chosen.methods.split(",")), chosen.first_seed)
     if chosen.speed:
         speed((1000, 10_000, 100_000))
         million()

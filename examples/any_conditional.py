@@ -1,7 +1,7 @@
 """Any column given any others, from one model of a real table.
 
 The table: 569 breast tumours, thirty measurements of their cells cut into low, middle and high, and the
-diagnosis. A classifier answers one question; this model is asked several, with whatever happens to be known.
+diagnosis. A classifier answers one query; this model answers several, given whatever is known.
 """
 
 import numpy as np
@@ -22,21 +22,21 @@ for name, value in {"worst_area": "high", "worst_texture": "low", "mean_symmetry
     said = ", ".join(f"{column}={cell}" for column, cell in known.items())
     print(f"  {chance:.2f}  given {said}")
 
-print("\nThe other way round, and with evidence that is not certain:")
-for given in (
+print("\nIn the other direction, and with uncertain evidence:")
+for evidence in (
     {"diagnosis": "malignant"},
     {"diagnosis": "malignant", "worst_texture": {"low", "middle"}},  # one of two
     {"diagnosis": [0.1, 0.9]},  # P(what was seen | benign), P(what was seen | malignant)
 ):
-    chance = model.query("worst_area", given=given)["high"]
-    print(f"  P(worst_area = high) = {chance:.2f}  given {given}")
+    chance = model.query("worst_area", given=evidence)["high"]
+    print(f"  P(worst_area = high) = {chance:.2f}  given {evidence}")
 
 print("\nThe diagnosis from ever fewer of the thirty measurements:")
 rng = np.random.default_rng(0)
 truth = np.array(test["diagnosis"])
 measured = [name for name in table if name != "diagnosis"]
 for n_columns in (30, 10, 3, 1):
-    seen = {name: test[name] for name in rng.permutation(measured)[:n_columns]}
-    chances = model.predict_proba(seen, target="diagnosis")
+    cells = {name: test[name] for name in rng.permutation(measured)[:n_columns]}
+    chances = model.predict_proba(cells, target="diagnosis")
     said = np.array(model.categories_["diagnosis"])[chances.argmax(axis=1)]
     print(f"  {n_columns:2} columns: {np.mean(said == truth):.0%} right")

@@ -19,21 +19,21 @@ for name, values in zip(wine.feature_names, wine.data.T, strict=True):
     table[name] = column
 
 chosen = tacit.LatentClass().fit(table)  # tries several numbers of classes on rows set aside
-for tried in chosen.diagnostics_["candidates"]:
-    print(f"{tried['n_states']} classes: {tried['score']:.2f} nats per row set aside")
+for candidate in chosen.diagnostics_["candidates"]:
+    print(f"{candidate['n_states']} classes: {candidate['score']:.2f} nats per row set aside")
 
 # Most is gained up to three; more classes would divide these further.
 model = tacit.LatentClass(3).fit(table)
 chances = model.posterior(table)["h"]
-found = chances.argmax(axis=1)
+groups = chances.argmax(axis=1)
 print("\n3 classes; how many wines of each grower are in each:")
 for label in range(3):
-    counts = np.bincount(wine.target[found == label], minlength=3)
+    counts = np.bincount(wine.target[groups == label], minlength=3)
     print(f"  class {label}: {counts.tolist()}")
 
 print("\nWhat each class looks like, by the columns that tell them apart most:")
 tables = {name: model.tables_.table(place) for place, name in enumerate(table)}
-spread = {name: np.ptp(each, axis=0).sum() for name, each in tables.items()}
+spread = {name: np.ptp(rows, axis=0).sum() for name, rows in tables.items()}
 for name in sorted(spread, key=spread.get, reverse=True)[:4]:
     likely = [model.categories_[name][code] for code in tables[name].argmax(axis=1)]
     print(f"  {name}: {', '.join(likely)}")

@@ -23,8 +23,8 @@ test = {name: column[tested] for name, column in table.items()}
 model = tacit.KernelTree().fit(train)
 gaussian = tacit.GaussianTree().fit(train)
 print("log density of a wine that was not learnt from:")
-for each in (model, gaussian):
-    print(f"  {each.score(test):.2f}  {each}")
+for fitted in (model, gaussian):
+    print(f"  {fitted.score(test):.2f}  {fitted}")
 
 print("\nalcohol in a wine of each grower, as a density from 11 % to 15 %:")
 growers = {"grower": ["Aldo", "Bice", "Ciro"]}

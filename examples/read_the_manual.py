@@ -1,7 +1,7 @@
 """What a library is about: topics of the docstrings of numpy, scipy and scikit-learn.
 
 Every public function and class is a document. No topic was written down anywhere; the same documents give the
-same topics in every run. Half of each new document is then told from its other half.
+same topics in every run. Half of each new document is then predicted from its other half.
 """
 
 import importlib
@@ -23,9 +23,9 @@ for package, parts in {"numpy": NUMPY, "scipy": SCIPY, "sklearn": SKLEARN}.items
 manual = {}
 for name in modules:
     module = importlib.import_module(name)
-    for thing in sorted(vars(module)):
-        text = inspect.getdoc(vars(module)[thing])
-        if text and not thing.startswith("_"):
+    for member in sorted(vars(module)):
+        text = inspect.getdoc(vars(module)[member])
+        if text and not member.startswith("_"):
             manual[text] = re.findall(r"[a-z]+", text.lower())
 documents = tacit.keep_words(
     tacit.read_documents(list(manual.values())),
@@ -43,11 +43,11 @@ for topic, words in enumerate(model.top_words(8)):
 
 one = tacit.TopicModel(n_topics=1).fit(train)
 print(
-    f"\nhalf of each docstring left out, told from its other half: perplexity {model.perplexity(test):.0f}, "
+    f"\nhalf of each docstring, predicted from its other half: perplexity {model.perplexity(test):.0f}, "
     f"without topics {one.perplexity(test):.0f}"
 )
-asked = ["eigenvalues", "and", "eigenvectors", "of", "a", "symmetric", "matrix"]
-shares = model.transform([asked])[0]
+query = ["eigenvalues", "and", "eigenvectors", "of", "a", "symmetric", "matrix"]
+weights = model.transform([query])[0]
 print(
-    f"{' '.join(asked)!r} is of topic {shares.argmax()}: {' '.join(model.top_words(5)[shares.argmax()])}"
+    f"{' '.join(query)!r} is of topic {weights.argmax()}: {' '.join(model.top_words(5)[weights.argmax()])}"
 )

@@ -39,15 +39,18 @@ except tacit.TacitError as error:
 
 print("\nnats per day that was not learnt from:")
 chain = tacit.HigherOrderHMM(order=1, n_states=2, homogeneous=True)
-for name, each in {"one chain of two states": chain, "two chains of two states": model}.items():
-    print(f"  {each.fit(train).score(test):.3f}  {name}")
+for name, candidate in {
+    "one chain of two states": chain,
+    "two chains of two states": model,
+}.items():
+    print(f"  {candidate.fit(train).score(test):.3f}  {name}")
 
-print("\nhow often each machine is told right (chains and states have no names of their own):")
+print("\naccuracy for each machine (chains and states are matched, because they have no names):")
 chances = model.posterior(test)
 for machine, size in enumerate(("small", "large")):
-    shares = []
+    agreements = []
     for letter in "ab":
         said = np.stack([chances[f"{letter}{time}"][:, 1] for time in range(10)], axis=1) > 0.5
         right = np.mean(said == running[..., machine])
-        shares.append(max(right, 1 - right))
-    print(f"  the {size} machine: {max(shares):.0%}")
+        agreements.append(max(right, 1 - right))
+    print(f"  the {size} machine: {max(agreements):.0%}")

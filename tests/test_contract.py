@@ -14,7 +14,7 @@ CLASSES = {
     for name in tacit.__all__
     if inspect.isclass(value := getattr(tacit, name)) and issubclass(value, Model)
 }
-KINDS = {"table", "sequences", "language", "parser", "grammar", "topics", "mixture"}
+KINDS = {"table", "sequences", "language", "parser", "grammar", "topics", "mixture", "classifier"}
 # One thing has one name: these are names that others have taken.
 SYNONYMS = {
     "n_starts",
@@ -90,6 +90,10 @@ FITTED = {
     ),
     "LatentPCFG": (lambda folder: tacit.LatentPCFG(2).fit(read_trees(folder)), None),
     "LatentTree": (lambda _: tacit.LatentTree(2).fit(NAMED), NAMED),
+    "LikelihoodClassifier": (
+        lambda _: tacit.LikelihoodClassifier(tacit.LatentClass(2)).fit(NAMED, NAMED["c0"]),
+        NAMED,
+    ),
     "MixedLM": (mixed_lm, TEXT),
     "PowerLowRankLM": (lambda _: tacit.PowerLowRankLM(order=2).fit(TEXT), TEXT),
     "ProbabilisticAutomaton": (
@@ -106,9 +110,12 @@ QUESTIONS = [
     "score",
     "predict",
     "predict_proba",
+    "predict_log_proba",
+    "predict_joint_log_proba",
     "posterior",
     "marginals",
     "most_likely",
+    "most_probable_assignment",
     "impute",
     "transform",
     "filter",
@@ -144,6 +151,8 @@ def public_functions(kind):
 def asked(model, rows):
     """Ask everything that takes rows; what cannot be answered raises a `TacitError`."""
     for name in QUESTIONS:
+        if name == "score" and model.kind == "classifier":
+            continue  # the accuracy, which needs the classes
         if hasattr(model, name):
             try:
                 yield name, getattr(model, name)(rows)

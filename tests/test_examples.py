@@ -18,7 +18,12 @@ PROMISED = {
         "Ciro |",
         "mean error in the gaps",
     ],
-    "read_the_manual.py": ["docstrings, ", "topic 11", "told from its other half", "is of topic"],
+    "read_the_manual.py": [
+        "docstrings, ",
+        "topic 11",
+        "predicted from its other half",
+        "is of topic",
+    ],
     "two_machines.py": ["treewidth 2", "would be too many", "two chains", "the large machine: 9"],
 }
 

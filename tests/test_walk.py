@@ -1,16 +1,23 @@
-"""`LatentTree().fit` stays within its family, core and messages, and seldom returns to a folder it left."""
+"""`LatentTree().fit` and `HMM().fit` stay within their families and seldom return to a folder they left."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TOOL = Path(__file__).parents[1] / "tools" / "walk"
+MOST_RETURNS = 8
 
 
-def test_the_fit_of_a_tree_walks_through_few_folders():
-    command = [sys.executable, str(TOOL), "tree"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "in trees, core, messages\n" in told
-    assert "leaves its family" not in told
-    (line,) = [line for line in told.splitlines() if "top-level" in line]
-    assert int(line.split(", ")[1].split()[0]) <= 8
+@pytest.mark.parametrize(
+    ("name", "folders"), [("tree", "trees, core, messages"), ("hmm", "sequences, core")]
+)
+def test_fit_walks_through_few_folders(name, folders):
+    command = [sys.executable, str(TOOL), name]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert f"in {folders}\n" in output
+    assert "leaves its family" not in output
+    for text in ("top-level folders", "directories"):
+        (line,) = [line for line in output.splitlines() if text in line]
+        assert int(line.split(", ")[1].split()[0]) <= MOST_RETURNS

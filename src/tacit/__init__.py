@@ -25,6 +25,7 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
     "LatentJunctionTree",
     "LatentPCFG",
     "LatentTree",
+    "LikelihoodClassifier",
     "MixedLM",
     "ParseTree",
     "PowerLowRankLM",
@@ -36,6 +37,7 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
     "WeightedAutomaton",
     "datasets",
     "evaluate",
+    "hierarchical_decomposition",
     "keep_words",
     "learn_structure",
     "load",
@@ -63,6 +65,7 @@ _HOMES = {
     "LatentJunctionTree": "tacit.junction.latent_junction_tree",
     "LatentPCFG": "tacit.parsing.latent_pcfg",
     "LatentTree": "tacit.trees.latent_tree",
+    "LikelihoodClassifier": "tacit.core.classify.likelihood_classifier",
     "MixedLM": "tacit.language.mixed_lm",
     "ParseTree": "tacit.parsing.data.parse_trees",
     "PowerLowRankLM": "tacit.language.power_low_rank_lm",
@@ -74,8 +77,9 @@ _HOMES = {
     "WeightedAutomaton": "tacit.sequences.weighted_automaton",
     "datasets": "tacit.datasets",
     "evaluate": "tacit.evaluate",
+    "hierarchical_decomposition": "tacit.trees.learn.spectral.tensors",
     "keep_words": "tacit.topics.data.keep_words",
-    "learn_structure": "tacit.trees.learn.structures",
+    "learn_structure": "tacit.trees.learn.selection.structures",
     "load": "tacit.core.files.load",
     "plot": "tacit.plot",
     "read_documents": "tacit.topics.data.read_documents",
@@ -85,6 +89,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from tacit import datasets, evaluate, plot, toy
+    from tacit.core.classify.likelihood_classifier import LikelihoodClassifier
     from tacit.core.files.load import load
     from tacit.errors import TacitError
     from tacit.junction.latent_junction_tree import LatentJunctionTree
@@ -110,7 +115,8 @@ if TYPE_CHECKING:
     from tacit.trees.chow_liu_tree import ChowLiuTree
     from tacit.trees.latent_class import LatentClass
     from tacit.trees.latent_tree import LatentTree
-    from tacit.trees.learn.structures import learn_structure
+    from tacit.trees.learn.selection.structures import learn_structure
+    from tacit.trees.learn.spectral.tensors import hierarchical_decomposition
     from tacit.trees.structure.topology import Topology
 else:
     # Hidden from type checkers, which would otherwise believe that any name exists.

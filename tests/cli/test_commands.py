@@ -40,12 +40,12 @@ def write_csv(path, columns, holes=0.0, seed=0):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with a table to learn from, one with holes and a column more, and a model."""
-    here = tmp_path_factory.mktemp("cli")
-    write_csv(here / "train.csv", table())
+    directory = tmp_path_factory.mktemp("cli")
+    write_csv(directory / "train.csv", table())
     rows = table(60, seed=1)
-    write_csv(here / "test.csv", {"id": [f"#{n}" for n in range(60)], **rows}, holes=0.2)
-    tacit_says("fit", "tree", here / "train.csv", "-o", here / "m.tacit", "--states", 2)
-    return here
+    write_csv(directory / "test.csv", {"id": [f"#{n}" for n in range(60)], **rows}, holes=0.2)
+    tacit_says("fit", "tree", directory / "train.csv", "-o", directory / "m.tacit", "--states", 2)
+    return directory
 
 
 @pytest.fixture
@@ -63,23 +63,23 @@ def test_fit_saves_the_model_that_the_estimator_learns(folder, model):
 
 
 def test_fit_says_what_it_learnt(run, tmp_path):
-    said = run("fit", "tree", "train.csv", "-o", tmp_path / "m.tacit", "--states", "2")
-    assert said.startswith("5 columns, 200 rows, ")
-    assert "with 2 states; " in said
+    printed = run("fit", "tree", "train.csv", "-o", tmp_path / "m.tacit", "--states", "2")
+    assert printed.startswith("5 columns, 200 rows, ")
+    assert "with 2 states; " in printed
 
 
 def test_fit_in_json(run, tmp_path):
     path = tmp_path / "m.tacit"
-    said = json.loads(run("fit", "tree", "train.csv", "-o", path, "--states", "3", "--json"))
-    assert said["model"] == str(path)
-    assert said["n_rows"] == 200
-    assert set(said["n_states"].values()) == {3}
+    report = json.loads(run("fit", "tree", "train.csv", "-o", path, "--states", "3", "--json"))
+    assert report["model"] == str(path)
+    assert report["n_rows"] == 200
+    assert set(report["n_states"].values()) == {3}
 
 
 @pytest.mark.parametrize(
     "learn", ["auto", "spectral", "hierarchical", "mossel-roch", "em", "online-em"]
 )
-def test_fit_learns_in_every_way(run, tmp_path, learn):
+def test_fit_learns_with_every_learner(run, tmp_path, learn):
     path = tmp_path / "m.tacit"
     run(
         "fit", "tree", "train.csv", "-o", path, "--states", "2", "--learn", learn, "--restarts", "1"
@@ -94,11 +94,11 @@ def test_fit_takes_a_tree_from_a_file_and_rows_to_choose_with(run, tmp_path):
     tree.write_text("((colour,size,'a=b')h1,('mood|x',flag)h2);")
     path = tmp_path / "m.tacit"
     write_csv(tmp_path / "v.csv", table(50, seed=2))
-    said = run(
+    printed = run(
         *("fit", "tree", "train.csv", "-o", path, "--structure", tree),
         *("--validation", tmp_path / "v.csv", "--json", "--seed", "3", "--jobs", "1"),
     )
-    assert len(json.loads(said)["candidates"]) >= 1
+    assert len(json.loads(printed)["candidates"]) >= 1
     assert set(tacit.load(path).topology_.observed) == set(NAMES)
     assert set(tacit.load(path).topology_.hidden) == {"h1", "h2"}
 
@@ -107,22 +107,24 @@ def test_fit_leaves_columns_out(run, tmp_path):
     path = tmp_path / "m.tacit"
     run("fit", "tree", "test.csv", "-o", path, "--states", "2", "--drop", "id", "--drop", "flag")
     assert set(tacit.load(path).schema_.names) == set(NAMES) - {"flag"}
-    said = run("fit", "tree", "test.csv", "-o", path, "--drop", "flagg", code=1)
-    assert "did you mean 'flag'?" in said
+    printed = run("fit", "tree", "test.csv", "-o", path, "--drop", "flagg", code=1)
+    assert "did you mean 'flag'?" in printed
 
 
 def test_the_number_of_states_is_a_number_or_auto(run, tmp_path):
-    said = run("fit", "tree", "train.csv", "-o", tmp_path / "m.tacit", "--states", "many", code=2)
-    assert "'many' is neither a number nor auto" in said
-    said = run("fit", "tree", "train.csv", "-o", tmp_path / "m.tacit", "--states", "0", code=1)
-    assert said.startswith("error: ")
+    printed = run(
+        "fit", "tree", "train.csv", "-o", tmp_path / "m.tacit", "--states", "many", code=2
+    )
+    assert "'many' is neither a number nor auto" in printed
+    printed = run("fit", "tree", "train.csv", "-o", tmp_path / "m.tacit", "--states", "0", code=1)
+    assert printed.startswith("error: ")
 
 
-def test_fit_learns_as_many_trees_as_asked_for(run, tmp_path):
+def test_fit_learns_as_many_trees_as_requested(run, tmp_path):
     path = tmp_path / "m.tacit"
     fit = ("fit", "tree", "train.csv", "-o", path, "--states", "2")
-    said = run(*fit, "--components", "2", "--structure", "hidden-chow-liu")
-    assert " in 2 trees; saved as " in said
+    printed = run(*fit, "--components", "2", "--structure", "hidden-chow-liu")
+    assert " in 2 trees; saved as " in printed
     assert tacit.load(path).n_components == 2
     assert len(tacit.load(path).trees_) == 2
     run(*fit, "--components", "auto")
@@ -131,23 +133,23 @@ def test_fit_learns_as_many_trees_as_asked_for(run, tmp_path):
 
 def test_the_number_of_trees_is_a_number_or_auto(run, tmp_path):
     fit = ("fit", "tree", "train.csv", "-o", tmp_path / "m.tacit")
-    said = run(*fit, "--components", "several", code=2)
-    assert "'several' is neither a number nor auto" in said
-    said = run(*fit, "--components", "0", code=1)
-    assert said.startswith("error: n_components=0")
-    said = run(*fit, "--components", "2", "--learn", "em", code=1)
-    assert 'several trees are learnt by learn="auto" only' in said
+    printed = run(*fit, "--components", "several", code=2)
+    assert "'several' is neither a number nor auto" in printed
+    printed = run(*fit, "--components", "0", code=1)
+    assert printed.startswith("error: n_components=0")
+    printed = run(*fit, "--components", "2", "--learn", "em", code=1)
+    assert 'several trees are learnt by learn="auto" only' in printed
 
 
 # -- score -------------------------------------------------------------------------------------
 
 
 def test_score_is_the_mean_log_likelihood(run, model):
-    said = json.loads(run("score", "m.tacit", "test.csv", "--json"))
+    report = json.loads(run("score", "m.tacit", "test.csv", "--json"))
     values = model.score_samples("test.csv")
-    assert said["score"] == pytest.approx(values.mean(), rel=1e-12)
-    assert said["standard_error"] == pytest.approx(values.std(ddof=1) / 60**0.5, rel=1e-12)
-    assert said["n_rows"] == 60
+    assert report["score"] == pytest.approx(values.mean(), rel=1e-12)
+    assert report["standard_error"] == pytest.approx(values.std(ddof=1) / 60**0.5, rel=1e-12)
+    assert report["n_rows"] == 60
     assert run("score", "m.tacit", "test.csv").startswith(f"{values.mean():.4f} ± ")
 
 
@@ -162,16 +164,16 @@ def test_score_of_one_row_has_no_standard_error(run, tmp_path):
 
 def test_score_writes_a_number_per_row(run, model, tmp_path):
     run("score", "m.tacit", "test.csv", "-o", tmp_path / "s.csv")
-    found = [float(row["log_prob"]) for row in rows_of((tmp_path / "s.csv").read_text())]
-    assert found == pytest.approx(model.score_samples("test.csv").tolist(), rel=1e-12)
+    log_probs = [float(row["log_prob"]) for row in rows_of((tmp_path / "s.csv").read_text())]
+    assert log_probs == pytest.approx(model.score_samples("test.csv").tolist(), rel=1e-12)
 
 
 def test_values_never_seen_are_an_error_or_missing(run, tmp_path):
     rows = table(3)
     rows["colour"][0] = "green"
     write_csv(tmp_path / "new.csv", rows)
-    said = run("score", "m.tacit", tmp_path / "new.csv", code=1)
-    assert "no category 'green'" in said
+    printed = run("score", "m.tacit", tmp_path / "new.csv", code=1)
+    assert "no category 'green'" in printed
     run("score", "m.tacit", tmp_path / "new.csv", "--unknown-as-missing")
 
 
@@ -179,39 +181,41 @@ def test_values_never_seen_are_an_error_or_missing(run, tmp_path):
 
 
 def test_predict_prints_probabilities_of_every_row(run, model):
-    found = rows_of(run("predict", "m.tacit", "test.csv", "--target", "a=b"))
+    rows = rows_of(run("predict", "m.tacit", "test.csv", "--target", "a=b"))
     expected = model.predict_proba("test.csv", target="a=b")
     categories = model.categories_["a=b"]
-    assert list(found[0]) == ["a=b", *(f"P(a=b={category})" for category in categories)]
-    for row, chances in zip(found, expected, strict=True):
-        assert row["a=b"] == categories[chances.argmax()]
-        assert float(row["P(a=b=z)"]) == pytest.approx(chances[categories.index("z")], rel=1e-12)
+    assert list(rows[0]) == ["a=b", *(f"P(a=b={category})" for category in categories)]
+    for row, probabilities in zip(rows, expected, strict=True):
+        assert row["a=b"] == categories[probabilities.argmax()]
+        assert float(row["P(a=b=z)"]) == pytest.approx(
+            probabilities[categories.index("z")], rel=1e-12
+        )
 
 
 def test_predict_writes_a_table_and_counts_what_was_right(run, model, tmp_path):
-    said = run("predict", "m.tacit", "test.csv", "-t", "size", "-o", tmp_path / "p.parquet")
-    found = pq.read_table(tmp_path / "p.parquet")
-    assert found.column("size").type == pa.int64()
+    printed = run("predict", "m.tacit", "test.csv", "-t", "size", "-o", tmp_path / "p.parquet")
+    table = pq.read_table(tmp_path / "p.parquet")
+    assert table.column("size").type == pa.int64()
     truth = [row["size"] for row in rows_of((tmp_path.cwd() / "test.csv").read_text())]
-    known = [(int(t), p) for t, p in zip(truth, found["size"].to_pylist(), strict=True) if t]
+    known = [(int(t), p) for t, p in zip(truth, table["size"].to_pylist(), strict=True) if t]
     right = sum(t == p for t, p in known)
-    assert f"60 rows written to {tmp_path / 'p.parquet'}; {right} of {len(known)}" in said
+    assert f"60 rows written to {tmp_path / 'p.parquet'}; {right} of {len(known)}" in printed
 
 
 def test_predict_in_json(run, model):
-    said = json.loads(run("predict", "m.tacit", "test.csv", "-t", "flag", "--json"))
-    assert len(said["probabilities"]) == 60
-    assert sum(said["probabilities"][0].values()) == pytest.approx(1.0)
-    assert said["predicted"][0] in (True, False)
-    assert 0 <= said["right"] <= said["known"] <= 60
+    report = json.loads(run("predict", "m.tacit", "test.csv", "-t", "flag", "--json"))
+    assert len(report["probabilities"]) == 60
+    assert sum(report["probabilities"][0].values()) == pytest.approx(1.0)
+    assert report["predicted"][0] in (True, False)
+    assert 0 <= report["right"] <= report["known"] <= 60
 
 
 # -- query -------------------------------------------------------------------------------------
 
 
 def query(run, *arguments):
-    said = json.loads(run("query", "m.tacit", *arguments, "--json"))
-    return [row["probability"] for row in said["probabilities"]]
+    report = json.loads(run("query", "m.tacit", *arguments, "--json"))
+    return [row["probability"] for row in report["probabilities"]]
 
 
 def test_query_without_anything_given_is_the_marginal(run, model):
@@ -221,14 +225,14 @@ def test_query_without_anything_given_is_the_marginal(run, model):
 
 def test_query_reads_values_by_the_columns_categories(run, model):
     expected = model.predict_proba({"size": [10], "flag": [True]}, target="colour")[0]
-    given = ("--given", "size=10", "--given", "flag=true")
-    assert query(run, *given, "--target", "colour") == pytest.approx(expected.tolist(), abs=1e-12)
+    options = ("--given", "size=10", "--given", "flag=true")
+    assert query(run, *options, "--target", "colour") == pytest.approx(expected.tolist(), abs=1e-12)
 
 
 def test_query_takes_hostile_names_and_categories(run, model):
     expected = model.predict_proba({"a=b": ["x|y"], "mood|x": ["a, b"]}, target="colour")[0]
-    given = ("--given", "a=b=x|y", "--given", "mood|x=a, b")
-    assert query(run, *given, "--target", "colour") == pytest.approx(expected.tolist(), abs=1e-12)
+    options = ("--given", "a=b=x|y", "--given", "mood|x=a, b")
+    assert query(run, *options, "--target", "colour") == pytest.approx(expected.tolist(), abs=1e-12)
 
 
 def test_query_takes_sets_of_values(run, model):
@@ -239,17 +243,17 @@ def test_query_takes_sets_of_values(run, model):
 
 
 def test_query_for_several_columns_is_joint(run, model):
-    said = json.loads(run("query", "m.tacit", "-t", "colour", "-t", "size", "--json"))
-    assert {(row["colour"], row["size"]) for row in said["probabilities"]} == {
+    report = json.loads(run("query", "m.tacit", "-t", "colour", "-t", "size", "--json"))
+    assert {(row["colour"], row["size"]) for row in report["probabilities"]} == {
         (colour, size) for colour in ("red", "blue") for size in (1, 10)
     }
-    assert sum(row["probability"] for row in said["probabilities"]) == pytest.approx(1.0)
+    assert sum(row["probability"] for row in report["probabilities"]) == pytest.approx(1.0)
 
 
 def test_query_prints_a_line_per_value(run, model):
-    said = run("query", "m.tacit", "-g", "size=10", "-t", "colour")
+    printed = run("query", "m.tacit", "-g", "size=10", "-t", "colour")
     chances = model.predict_proba({"size": [10]}, target="colour")[0]
-    lines = said.splitlines()
+    lines = printed.splitlines()
     assert lines[0] == "P(colour | size=10)"
     assert lines[1].split()[:2] == ["blue", f"{chances[0]:.4f}"]
     assert lines[2].split()[:2] == ["red", f"{chances[1]:.4f}"]
@@ -276,49 +280,49 @@ def test_a_question_that_makes_no_sense_is_refused(run, arguments, code, complai
 
 
 def test_impute_fills_the_holes_and_leaves_the_rest(run, model, folder, tmp_path):
-    said = run("impute", "m.tacit", "test.csv", "-o", tmp_path / "full.csv")
+    printed = run("impute", "m.tacit", "test.csv", "-o", tmp_path / "full.csv")
     before = rows_of((folder / "test.csv").read_text())
     after = rows_of((tmp_path / "full.csv").read_text())
     expected = model.impute("test.csv").to_pylist()
     assert list(after[0]) == list(before[0])
     holes = 0
-    for old, new, wanted in zip(before, after, expected, strict=True):
+    for old, new, imputed in zip(before, after, expected, strict=True):
         assert new["id"] == old["id"]
         for name in NAMES:
             holes += old[name] == ""
-            assert new[name].lower() == str(wanted[name]).lower()
+            assert new[name].lower() == str(imputed[name]).lower()
             assert old[name] in ("", new[name])
-    assert said.startswith(f"{holes} cells of 60 rows filled")
+    assert printed.startswith(f"{holes} cells of 60 rows filled")
 
 
 def test_impute_prints_rows(run, model):
     assert len(rows_of(run("impute", "m.tacit", "test.csv"))) == 60
-    said = json.loads(run("impute", "m.tacit", "test.csv", "--json"))
-    assert said[0]["size"] in (1, 10)
+    report = json.loads(run("impute", "m.tacit", "test.csv", "--json"))
+    assert report[0]["size"] in (1, 10)
 
 
 def test_impute_adds_columns_that_are_not_there(run, tmp_path):
     write_csv(tmp_path / "part.csv", {"size": [1, 10]})
-    found = rows_of(run("impute", "m.tacit", tmp_path / "part.csv"))
-    assert [row["size"] for row in found] == ["1", "10"]
-    assert all(row["colour"] for row in found)
+    rows = rows_of(run("impute", "m.tacit", tmp_path / "part.csv"))
+    assert [row["size"] for row in rows] == ["1", "10"]
+    assert all(row["colour"] for row in rows)
     out = tmp_path / "full.csv"
-    said = json.loads(run("impute", "m.tacit", tmp_path / "part.csv", "-o", out, "--json"))
-    assert said == {"n_rows": 2, "n_filled": 8, "output": str(out)}
+    report = json.loads(run("impute", "m.tacit", tmp_path / "part.csv", "-o", out, "--json"))
+    assert report == {"n_rows": 2, "n_filled": 8, "output": str(out)}
 
 
 def test_sample_draws_what_the_model_draws(run, model):
-    found = rows_of(run("sample", "m.tacit", "-n", "20", "--seed", "4"))
+    rows = rows_of(run("sample", "m.tacit", "-n", "20", "--seed", "4"))
     expected = model.sample(20, random_state=4, like="pyarrow").to_pylist()
-    assert [row["size"] for row in found] == [str(row["size"]) for row in expected]
-    assert [row["mood|x"] for row in found] == [row["mood|x"] for row in expected]
+    assert [row["size"] for row in rows] == [str(row["size"]) for row in expected]
+    assert [row["mood|x"] for row in rows] == [row["mood|x"] for row in expected]
 
 
 def test_sample_given_something(run, tmp_path):
-    said = run("sample", "m.tacit", "-n", "30", "-g", "colour=red", "--json")
-    assert {row["colour"] for row in json.loads(said)} == {"red"}
-    said = run("sample", "m.tacit", "-n", "30", "-o", tmp_path / "s.tsv")
-    assert said == f"30 rows written to {tmp_path / 's.tsv'}\n"
+    printed = run("sample", "m.tacit", "-n", "30", "-g", "colour=red", "--json")
+    assert {row["colour"] for row in json.loads(printed)} == {"red"}
+    printed = run("sample", "m.tacit", "-n", "30", "-o", tmp_path / "s.tsv")
+    assert printed == f"30 rows written to {tmp_path / 's.tsv'}\n"
     assert (tmp_path / "s.tsv").read_text().splitlines()[0] == "\t".join(NAMES)
 
 
@@ -330,12 +334,12 @@ def test_info_prints_the_summary(run, model):
 
 
 def test_info_in_json(run, model):
-    said = json.loads(run("info", "m.tacit", "--json"))
-    assert said["estimator"] == "LatentTree"
-    assert said["version"] == tacit.__version__
-    assert [column["name"] for column in said["columns"]] == NAMES
-    assert said["newick"] == model.topology_.to_newick()
-    assert said["diagnostics"]["n_rows"] == 200
+    report = json.loads(run("info", "m.tacit", "--json"))
+    assert report["estimator"] == "LatentTree"
+    assert report["version"] == tacit.__version__
+    assert [column["name"] for column in report["columns"]] == NAMES
+    assert report["newick"] == model.topology_.to_newick()
+    assert report["diagnostics"]["n_rows"] == 200
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
@@ -371,10 +375,10 @@ def test_export_as_newick(run, model, tmp_path):
 
 def test_export_as_bif(run, model, tmp_path):
     run("export", "m.tacit", "-o", tmp_path / "m.bif")
-    found = tree_from_bif(read_bif(tmp_path / "m.bif"))
-    assert found.names == tuple(NAMES)
-    assert found.categories == model.categories_
-    assert np.array_equal(found.tables.values, model.tables_.values)
+    imported = tree_from_bif(read_bif(tmp_path / "m.bif"))
+    assert imported.names == tuple(NAMES)
+    assert imported.categories == model.categories_
+    assert np.array_equal(imported.tables.values, model.tables_.values)
 
 
 def test_export_refuses_other_kinds_and_operators(run, tmp_path):

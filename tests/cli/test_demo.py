@@ -17,7 +17,7 @@ def parts():
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
+def record(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo")
     result = CliRunner().invoke(app, ["demo", "--json", "--out", str(out)])
     assert result.exit_code == 0, result.output
@@ -32,10 +32,10 @@ def test_rows_are_learnt_from_or_held_out_and_never_both(parts):
     assert all(np.array_equal(together[name], np.sort(table[name])) for name in table)
 
 
-def test_the_contenders_are_scored_on_the_held_out_rows(parts, said):
+def test_the_contenders_are_scored_on_the_held_out_rows(parts, record):
     train, test = parts
-    scores = [contender["score"] for contender in said["contenders"]]
-    k = said["n_states"]
+    scores = [contender["score"] for contender in record["contenders"]]
+    k = record["n_states"]
     same = {"structure": "hidden-chow-liu"}
     em = {"learn": "em", "n_restarts": 5, "pseudo_counts": 1.0}
     expected = [
@@ -45,30 +45,30 @@ def test_the_contenders_are_scored_on_the_held_out_rows(parts, said):
         tacit.LatentTree(k, **same).fit(train).score(test),
     ]
     assert scores == pytest.approx([*expected, expected[-1]], rel=1e-9)
-    assert all(contender["seconds"] > 0 for contender in said["contenders"])
+    assert all(contender["seconds"] > 0 for contender in record["contenders"])
 
 
 def test_independence_is_the_sum_over_columns(parts):
     train, _ = parts
     few = {"diagnosis": np.array(["benign", "malignant", "benign"])}
-    found = _independence({"diagnosis": train["diagnosis"]}, few).score
-    share = ((train["diagnosis"] == "benign").sum() + 0.5) / (len(train["diagnosis"]) + 1)
-    assert found == pytest.approx((2 * np.log(share) + np.log(1 - share)) / 3, rel=1e-12)
+    score = _independence({"diagnosis": train["diagnosis"]}, few).score
+    frequency = ((train["diagnosis"] == "benign").sum() + 0.5) / (len(train["diagnosis"]) + 1)
+    assert score == pytest.approx((2 * np.log(frequency) + np.log(1 - frequency)) / 3, rel=1e-12)
 
 
 def test_answers_stand_beside_counts_of_the_held_out_rows(parts):
     train, test = parts
     model = tacit.ChowLiuTree().fit(train)
-    given = {"worst_area": "high", "mean_texture": "low"}
-    found = _answer(model, test, "diagnosis", "malignant", given)
+    evidence = {"worst_area": "high", "mean_texture": "low"}
+    answer = _answer(model, test, "diagnosis", "malignant", evidence)
     rows = [
         d
         for d, a, t in zip(test["diagnosis"], test["worst_area"], test["mean_texture"], strict=True)
         if a == "high" and t == "low"
     ]
-    assert (found.n_rows, found.n_true) == (len(rows), rows.count("malignant"))
-    expected = model.predict_proba({name: [value] for name, value in given.items()}, "diagnosis")
-    assert found.probability == pytest.approx(expected[0, 1], rel=1e-12)
+    assert (answer.n_rows, answer.n_true) == (len(rows), rows.count("malignant"))
+    expected = model.predict_proba({name: [value] for name, value in evidence.items()}, "diagnosis")
+    assert answer.probability == pytest.approx(expected[0, 1], rel=1e-12)
 
 
 def test_cells_are_right_if_they_come_back_as_they_were(parts):
@@ -84,9 +84,9 @@ def test_cells_are_right_if_they_come_back_as_they_were(parts):
             return {name: [["never"]] * len(column) for name, column in rows.items()}
 
     oracle = Oracle()
-    found = _fill(oracle, train, test, seed=0)
-    assert found.n_right == found.n_cells == oracle.hidden
-    assert 0 < found.n_right_by_most_frequent < found.n_cells
+    filled = _fill(oracle, train, test, seed=0)
+    assert filled.n_right == filled.n_cells == oracle.hidden
+    assert 0 < filled.n_right_by_most_frequent < filled.n_cells
     assert _fill(Stubborn(), train, test, seed=0).n_right == 0
 
 
@@ -109,14 +109,14 @@ def test_a_sentence_tells_the_answer():
     )
 
 
-def test_the_demo_prints_what_it_found_and_draws_the_tree(said, tmp_path):
+def test_the_demo_prints_its_results_and_draws_the_tree(record, tmp_path):
     result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    for contender in said["contenders"]:
+    for contender in record["contenders"]:
         assert f"{contender['score']:.2f}" in result.stdout
-    for answer in said["answers"]:
+    for answer in record["answers"]:
         assert _sentence(Answer(**answer)) in result.stdout
-    filled = Filled(**said["imputation"])
+    filled = Filled(**record["imputation"])
     assert f"of {filled.n_cells} held-out cells" in result.stdout
     assert (
         f"{filled.n_right} came back right ({filled.n_right / filled.n_cells:.0%})" in result.stdout

@@ -29,7 +29,7 @@ COMMANDS = {
     "score {model} {data} --unknown-as-missing": "score",
     "predict {model} {data}": "next or component",
     "predict {model} {data} --target {column} --json": "column",
-    "predict {model} {data} --each": "next",
+    "predict {model} {data} --all-positions": "next",
     "predict {model} {data} --states": "states",
     "predict {model} {data} -t {column} -q 0.5": "maybe",
     "forecast {model} {data} -t {column} -o {out}.png": "forecast",
@@ -83,6 +83,8 @@ MISTAKES = {
 
 def data_for(model, folder):
     """A file that a model can read, one of its columns, and a value of another one."""
+    if model.kind == "classifier":
+        return data_for(model.models_[0], folder)
     kind = model.kind
     if kind == "table":
         columns = {column.name: values_of(model, column) for column in model.schema_.columns}
@@ -126,7 +128,7 @@ def write_csv(path, columns):
 def can(model, needed):
     """Whether a command must succeed."""
     if needed == "next or component":
-        return model.kind == "mixture" or can(model, "next")
+        return model.kind in {"mixture", "classifier"} or can(model, "next")
     if needed == "column":
         return model.kind == "table" or (model.kind == "sequences" and model.can("numbers"))
     if needed == "next":  # of several columns of numbers one must be named
@@ -173,25 +175,25 @@ def test_every_command_answers_or_says_in_a_line_why_not(subject):
     wrong = {}
     for command, needed in COMMANDS.items():
         result = run(command)
-        said = complaint(result)
+        printed = complaint(result)
         must = can(model, needed)
-        if not said and must and result.exit_code != 0:
-            said = f"refused: {result.stderr}"
-        if not said and not must and needed != "maybe" and result.exit_code == 0:
-            said = "an answer where there is none"
-        if said:
-            wrong[command] = said
+        if not printed and must and result.exit_code != 0:
+            printed = f"refused: {result.stderr}"
+        if not printed and not must and needed != "maybe" and result.exit_code == 0:
+            printed = "an answer where there is none"
+        if printed:
+            wrong[command] = printed
     assert not wrong
 
 
-def test_mistakes_are_told_in_a_line(subject):
+def test_mistakes_are_reported_in_a_line(subject):
     _, run = subject
     wrong = {}
     for command in sorted(MISTAKES):
         result = run(command)
-        said = complaint(result) or ("it succeeded" if result.exit_code == 0 else "")
-        if said:
-            wrong[command] = said
+        printed = complaint(result) or ("it succeeded" if result.exit_code == 0 else "")
+        if printed:
+            wrong[command] = printed
     assert not wrong
 
 

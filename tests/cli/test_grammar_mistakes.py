@@ -70,7 +70,7 @@ def folder(tmp_path_factory):
         (["evaluate", "model.tacit", "train.mrg", "-o", "x.txt"], ".csv, .tsv, .parquet"),
     ],
 )
-def test_wrong_files_are_told_of_and_nothing_is_written(run, folder, arguments, words):
+def test_wrong_files_are_reported_and_nothing_is_written(run, folder, arguments, words):
     before = sorted(folder.iterdir())
     target = {"train": ["-o", "x.tacit"], "parse": ["-o", "x.mrg"], "evaluate": []}
     assert words in tacit_says("grammar", *arguments, *target[arguments[0]], code=1)
@@ -85,7 +85,7 @@ def test_wrong_files_are_told_of_and_nothing_is_written(run, folder, arguments, 
         (["parse", "model.tacit", "asked.txt", "-o", "elsewhere/x.mrg"], "does not exist"),
     ],
 )
-def test_places_that_cannot_be_written_to_are_told_of_first(run, folder, arguments, words):
+def test_places_that_cannot_be_written_to_are_reported_first(run, folder, arguments, words):
     before = sorted(folder.iterdir())
     assert words in tacit_says("grammar", *arguments, code=1)
     assert sorted(folder.iterdir()) == before
@@ -109,17 +109,17 @@ def test_places_that_cannot_be_written_to_are_told_of_first(run, folder, argumen
         (["evaluate", "train.mrg", "train.mrg", "--untagged"], "it goes with a model"),
     ],
 )
-def test_typos_are_told_of(run, folder, arguments, words):
+def test_typos_are_reported(run, folder, arguments, words):
     before = sorted(folder.iterdir())
     assert words in tacit_says("grammar", *arguments, code=2)
     assert sorted(folder.iterdir()) == before
 
 
-def test_300_words_are_refused_with_the_cost_and_done_where_that_is_asked_for(run, folder):
-    told = tacit_says("grammar", "parse", "model.tacit", "long.txt", "-o", "x.mrg", code=1)
-    assert "error: long.txt, line 2: a sentence of 300 words takes about" in told
-    assert "steps" in told
-    assert "--longest" in told
+def test_300_words_are_refused_with_the_cost_and_done_on_request(run, folder):
+    printed = tacit_says("grammar", "parse", "model.tacit", "long.txt", "-o", "x.mrg", code=1)
+    assert "error: long.txt, line 2: a sentence of 300 words takes about" in printed
+    assert "steps" in printed
+    assert "--longest" in printed
     (tree,) = read_trees(folder / "x.mrg")
     assert len(tree.leaves()) == 5
     assert (folder / "x.mrg").read_text().endswith(")\n\n")
@@ -132,10 +132,10 @@ def test_a_bad_sentence_is_reported_and_the_others_are_parsed(run, folder, jobs)
     tagged = " ".join(f"{word}/N" for word in SENTENCE.split())
     (folder / "some.txt").write_text(f"{tagged}\nrain\n{'rain/N ' * 300}\n{tagged}\n")
     command = ("grammar", "parse", "model.tacit", "some.txt", "--tagged", "--jobs", jobs, "--json")
-    told = tacit_says(*command, code=1).splitlines()
-    errors = [line for line in told if line.startswith("error: ")]
+    printed = tacit_says(*command, code=1).splitlines()
+    errors = [line for line in printed if line.startswith("error: ")]
     assert [line.split(":")[1] for line in errors] == [f" some.txt, line {n}" for n in (2, 3)]
-    rows = [json.loads(line) for line in told if line.startswith("{")]
+    rows = [json.loads(line) for line in printed if line.startswith("{")]
     assert [("error" in row, len(row["trees"])) for row in rows] == [
         *((False, 1), (True, 0), (True, 0), (False, 1))
     ]
@@ -148,31 +148,33 @@ def test_sentences_without_words_and_of_one_word(run):
     assert out.count("\n") == 2
 
 
-def test_tags_that_the_treebank_had_not_are_told_of(run, folder):
+def test_tags_that_the_treebank_had_not_are_reported(run, folder):
     (folder / "strange.txt").write_text("the/D cat/NOUN sees/V a/D dog/-NONE-\n")
-    said = tacit_says(
+    printed = tacit_says(
         "grammar", "parse", "model.tacit", "strange.txt", "--tagged", with_errors=True
     )
-    assert "note: the tags NOUN, -NONE- were not in the treebank" in said
-    assert "(NP (D the) (NOUN cat))" in said
+    assert "note: the tags NOUN, -NONE- were not in the treebank" in printed
+    assert "(NP (D the) (NOUN cat))" in printed
     more = ("--tagged", "--probability")
     assert "-inf" in run("grammar", "parse", "model.tacit", "strange.txt", *more)
     (folder / "many.txt").write_text(" ".join(f"cat/T{n}" for n in range(10)))
-    said = tacit_says("grammar", "parse", "model.tacit", "many.txt", "--tagged", with_errors=True)
-    assert "T7 and 2 more" in said
+    printed = tacit_says(
+        "grammar", "parse", "model.tacit", "many.txt", "--tagged", with_errors=True
+    )
+    assert "T7 and 2 more" in printed
 
 
-def test_words_that_look_tagged_are_told_of(run, folder):
+def test_words_that_look_tagged_are_reported(run, folder):
     (folder / "slashes.txt").write_text("the/D cat/N sees/V\n")
-    said = tacit_says("grammar", "parse", "model.tacit", "slashes.txt", with_errors=True)
-    assert "--tagged takes these for tags" in said
+    printed = tacit_says("grammar", "parse", "model.tacit", "slashes.txt", with_errors=True)
+    assert "--tagged takes these for tags" in printed
     assert "--tagged" not in tacit_says(
         "grammar", "parse", "model.tacit", "asked.txt", with_errors=True
     )
 
 
-def test_sentences_that_no_tree_fits_are_told_of(run, folder):
+def test_sentences_that_no_tree_fits_are_reported(run, folder):
     (folder / "odd.txt").write_text("a a\n")
-    said = tacit_says("grammar", "parse", "model.tacit", "odd.txt", with_errors=True)
-    assert "(TOP (D a) (D a))" in said
-    assert "note: no tree of the grammar fits 1 sentence" in said
+    printed = tacit_says("grammar", "parse", "model.tacit", "odd.txt", with_errors=True)
+    assert "(TOP (D a) (D a))" in printed
+    assert "note: no tree of the grammar fits 1 sentence" in printed

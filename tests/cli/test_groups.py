@@ -67,6 +67,6 @@ def test_options_stand_where_their_group_stood():
 
 
 def test_a_command_without_groups_is_called_as_it_is():
-    seen = []
-    unfolded(lambda one, two=2: seen.append((one, two)))(one=1)
-    assert seen == [(1, 2)]
+    calls = []
+    unfolded(lambda one, two=2: calls.append((one, two)))(one=1)
+    assert calls == [(1, 2)]

@@ -36,15 +36,15 @@ def write(path, rows):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with tables, a graph and a model of it."""
-    here = tmp_path_factory.mktemp("junction")
-    write(here / "train.csv", letters(300, 0))
+    directory = tmp_path_factory.mktemp("junction")
+    write(directory / "train.csv", letters(300, 0))
     gaps = letters(40, 1).astype(object)
     gaps[::3, 2] = ""
-    write(here / "test.csv", gaps)
-    (here / "graph.txt").write_text(GRAPH)
-    fit = ["fit", "junction", str(here / "train.csv"), "-o", str(here / "m.tacit")]
-    tacit_says(*fit, "--graph", str(here / "graph.txt"), "--states", "2")
-    return here
+    write(directory / "test.csv", gaps)
+    (directory / "graph.txt").write_text(GRAPH)
+    fit = ["fit", "junction", str(directory / "train.csv"), "-o", str(directory / "m.tacit")]
+    tacit_says(*fit, "--graph", str(directory / "graph.txt"), "--states", "2")
+    return directory
 
 
 @pytest.fixture
@@ -66,13 +66,13 @@ def test_fit_saves_the_model_that_the_estimator_learns(folder, model):
 
 def test_fit_says_what_it_learnt(run, tmp_path):
     fit = ("fit", "junction", "train.csv", "-o", tmp_path / "m.tacit", "--graph", "graph.txt")
-    said = run(*fit, "--states", "h1=2, h2=3", "--learn", "em", "--restarts", "1")
-    assert said.startswith(
+    printed = run(*fit, "--states", "h1=2, h2=3", "--learn", "em", "--restarts", "1")
+    assert printed.startswith(
         "6 columns, 300 rows, 2 hidden variables with 2 to 3 states, treewidth 1"
     )
-    said = json.loads(run(*fit, "--states", "2", "--json"))
-    assert said["n_states"] == {"h1": 2, "h2": 2}
-    assert (said["n_hidden"], said["treewidth"]) == (2, 1)
+    printed = json.loads(run(*fit, "--states", "2", "--json"))
+    assert printed["n_states"] == {"h1": 2, "h2": 2}
+    assert (printed["n_hidden"], printed["treewidth"]) == (2, 1)
 
 
 def test_edges_can_be_written_on_the_command_line(run, tmp_path):
@@ -83,42 +83,49 @@ def test_edges_can_be_written_on_the_command_line(run, tmp_path):
 
 
 @pytest.mark.parametrize("learn", ["auto", "spectral", "em", "online-em"])
-def test_presets_are_learnt_in_every_way(run, tmp_path, learn):
+def test_presets_are_learnt_with_every_learner(run, tmp_path, learn):
     out = tmp_path / "m.tacit"
     fit = ("fit", "junction", "train.csv", "-o", out, "--states", "2", "--learn", learn)
     more = ("--restarts", "1", "--max-iter", "20", "--seed", "3", "--jobs", "1")
     assert "treewidth 2; saved" in run(*fit, "--order", "2", "--homogeneous", *more)
-    found = tacit.load(out)
-    assert isinstance(found, tacit.HigherOrderHMM)
-    assert (found.order, found.homogeneous, found.learn, found.random_state) == (2, True, learn, 3)
+    loaded = tacit.load(out)
+    assert isinstance(loaded, tacit.HigherOrderHMM)
+    assert (loaded.order, loaded.homogeneous, loaded.learn, loaded.random_state) == (
+        2,
+        True,
+        learn,
+        3,
+    )
     assert np.isfinite(json.loads(run("score", out, "test.csv", "--json"))["score"])
     run(*fit, "--chains", "2", *more)
-    found = tacit.load(out)
-    assert isinstance(found, tacit.FactorialHMM)
-    assert (found.n_chains, found.homogeneous) == (2, False)
+    loaded = tacit.load(out)
+    assert isinstance(loaded, tacit.FactorialHMM)
+    assert (loaded.n_chains, loaded.homogeneous) == (2, False)
 
 
-def test_a_plan_is_told_and_nothing_learnt(run, tmp_path):
+def test_a_plan_is_reported_and_nothing_learnt(run, tmp_path):
     model = tacit.HigherOrderHMM(2, 3)
     plan = model.plan("train.csv")
-    said = run("fit", "junction", "train.csv", "--order", "2", "--states", "3", "--plan")
-    assert said == f"{plan}\n"
+    output = run("fit", "junction", "train.csv", "--order", "2", "--states", "3", "--plan")
+    assert output == f"{plan}\n"
     out = tmp_path / "m.tacit"
     more = ("--plan", "--json", "-o", out)
-    found = json.loads(run("fit", "junction", "train.csv", "--order", "2", "--states", "3", *more))
-    assert found["treewidth"] == plan.treewidth == 2
-    assert found["separators"] == plan.separators
+    printed = json.loads(
+        run("fit", "junction", "train.csv", "--order", "2", "--states", "3", *more)
+    )
+    assert printed["treewidth"] == plan.treewidth == 2
+    assert printed["separators"] == plan.separators
     assert not out.exists()
     dropped = run("fit", "junction", "train.csv", "--order", "1", "--drop", "t5", "--plan")
     assert dropped.startswith("treewidth 1: ")
 
 
 def test_a_graph_that_is_too_wide_is_refused_in_one_line(run, tmp_path):
-    wide = ("fit", "junction", "train.csv", "--chains", "12", "--states", "9")
+    command = ("fit", "junction", "train.csv", "--chains", "12", "--states", "9")
     for more in (["--plan"], ["-o", tmp_path / "m.tacit"]):
-        said = run(*wide, *more, code=1)
-        assert said.startswith("error: the graph has treewidth 12: the variables ['a")
-        assert said.count("\n") == 1
+        printed = run(*command, *more, code=1)
+        assert printed.startswith("error: the graph has treewidth 12: the variables ['a")
+        assert printed.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -136,23 +143,23 @@ def test_a_graph_that_is_too_wide_is_refused_in_one_line(run, tmp_path):
         (["--graph", "grph.txt"], 1, "'grph.txt' is neither a file with a graph nor edges"),
         (["--graph", "train.csv"], 1, "is no edge"),
         (["--graph", "h -> t0; h -> t1"], 1, "column 't2' is not in the graph"),
-        (["--graph", "t0 -> t1 -> t0"], 1, "the edges go round in a circle"),
+        (["--graph", "t0 -> t1 -> t0"], 1, "the graph has a directed cycle"),
         (["--order", "2", "--drop", "t9"], 1, "there is no column 't9'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run, tmp_path, arguments, code, complaint):
     out = tmp_path / "m.tacit"
-    said = run("fit", "junction", "train.csv", "-o", out, *arguments, code=code)
-    assert complaint in said
-    assert code == 2 or (said.startswith("error: ") and said.count("\n") == 1)
+    printed = run("fit", "junction", "train.csv", "-o", out, *arguments, code=code)
+    assert complaint in printed
+    assert code == 2 or (printed.startswith("error: ") and printed.count("\n") == 1)
     assert not out.exists()
 
 
-def test_the_model_file_is_needed_unless_a_plan_is_asked_for(run):
-    said = run("fit", "junction", "train.csv", "--order", "2", code=2)
-    assert "say where the model goes, or --plan" in said
-    said = run("fit", "junction", "no.csv", "--order", "2", "-o", "m.pkl", code=1)
-    assert "say 'm.tacit'" in said
+def test_the_model_file_is_needed_unless_a_plan_is_requested(run):
+    printed = run("fit", "junction", "train.csv", "--order", "2", code=2)
+    assert "say where the model goes, or --plan" in printed
+    printed = run("fit", "junction", "no.csv", "--order", "2", "-o", "m.pkl", code=1)
+    assert "say 'm.tacit'" in printed
 
 
 def test_rows_are_scored_predicted_filled_and_drawn(run, model):
@@ -167,18 +174,18 @@ def test_rows_are_scored_predicted_filled_and_drawn(run, model):
 
 
 def test_a_question_is_answered(run, model):
-    said = json.loads(run("query", "m.tacit", "-g", "t1=A|C", "-t", "t2", "--json"))
-    found = {each["t2"]: each["probability"] for each in said["probabilities"]}
-    assert found == pytest.approx(model.query("t2", given={"t1": {"A", "C"}}))
+    report = json.loads(run("query", "m.tacit", "-g", "t1=A|C", "-t", "t2", "--json"))
+    probabilities = {row["t2"]: row["probability"] for row in report["probabilities"]}
+    assert probabilities == pytest.approx(model.query("t2", given={"t1": {"A", "C"}}))
     assert "did you mean" in run("query", "m.tacit", "-t", "tt2", code=1)
 
 
 def test_info_shows_the_junction_tree(run, model):
     assert run("info", "m.tacit") == f"{tacit.load('m.tacit').summary()}\n"
-    said = json.loads(run("info", "m.tacit", "--json"))
-    assert said["n_states"] == {"h1": 2, "h2": 2}
-    assert sorted(map(tuple, said["graph"]["edges"])) == sorted(edges())
-    assert said["treewidth"] == 1
+    report = json.loads(run("info", "m.tacit", "--json"))
+    assert report["n_states"] == {"h1": 2, "h2": 2}
+    assert sorted(map(tuple, report["graph"]["edges"])) == sorted(edges())
+    assert report["treewidth"] == 1
 
 
 def test_the_junction_tree_is_drawn_and_written(run, model, tmp_path):

@@ -67,8 +67,8 @@ def test_texts_with_nothing_in_them(run, folder):
 def test_markers_are_skipped_where_that_is_said(run):
     run("lm", "train", "marked.txt", "-o", "marked.tacit", "--markers", "skip")
     assert "2 words on 1 line" in run("lm", "perplexity", "marked.tacit", "marked.txt")
-    told = tacit_says("lm", "perplexity", "words.tacit", "marked.txt", code=1)
-    assert "--markers skip" in told
+    printed = tacit_says("lm", "perplexity", "words.tacit", "marked.txt", code=1)
+    assert "--markers skip" in printed
     for command in ("perplexity", "score"):
         run("lm", command, "words.tacit", "marked.txt", "--markers", "skip")
     assert "contains a marker" in tacit_says("lm", "next", "words.tacit", "der <s>", code=1)
@@ -97,7 +97,7 @@ def test_markers_are_skipped_where_that_is_said(run):
         (["merge", "words.tacit", "-o", "x.counts"], "no folder of counts 'words.tacit'"),
     ],
 )
-def test_wrong_files_are_told_of(run, folder, arguments, words):
+def test_wrong_files_are_reported(run, folder, arguments, words):
     before = sorted(folder.iterdir())
     assert words in tacit_says("lm", *arguments, code=1)
     assert sorted(folder.iterdir()) == before
@@ -114,12 +114,12 @@ def test_wrong_files_are_told_of(run, folder, arguments, words):
         (["next", "words.tacit", "-k", "0"], "-k"),
     ],
 )
-def test_typos_are_told_of(run, arguments, words):
+def test_typos_are_reported(run, arguments, words):
     assert words in tacit_says("lm", *arguments, code=2)
 
 
 def test_arpa_files_answer_like_models(run):
-    for command, *rest in (["perplexity", "train.txt"], ["next", "der"]):
-        said = [run("lm", command, name, *rest) for name in ("words.tacit", "words.arpa")]
-        assert said[0].split()[0] == said[1].split()[0]
-        assert float(said[0].split()[1]) == pytest.approx(float(said[1].split()[1]), abs=2e-4)
+    for command, *arguments in (["perplexity", "train.txt"], ["next", "der"]):
+        printed = [run("lm", command, name, *arguments) for name in ("words.tacit", "words.arpa")]
+        assert printed[0].split()[0] == printed[1].split()[0]
+        assert float(printed[0].split()[1]) == pytest.approx(float(printed[1].split()[1]), abs=2e-4)

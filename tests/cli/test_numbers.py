@@ -46,15 +46,21 @@ def write_csv(path, columns, holes=0.0):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with a table to learn from, one with holes and a column more, and two models."""
-    here = tmp_path_factory.mktemp("numbers")
-    write_csv(here / "train.csv", table())
-    (here / "one.nwk").write_text(ONE)
+    directory = tmp_path_factory.mktemp("numbers")
+    write_csv(directory / "train.csv", table())
+    (directory / "one.nwk").write_text(ONE)
     rows = table(40, seed=1)
-    write_csv(here / "test.csv", {"id": [f"#{n}" for n in range(40)], **rows}, holes=0.2)
+    write_csv(directory / "test.csv", {"id": [f"#{n}" for n in range(40)], **rows}, holes=0.2)
     for name, arguments in FITS.items():
-        command = ["fit", *arguments, str(here / "train.csv"), "-o", str(here / f"{name}.tacit")]
-        tacit_says(*command, "--structure", str(here / "one.nwk"))
-    return here
+        command = [
+            "fit",
+            *arguments,
+            str(directory / "train.csv"),
+            "-o",
+            str(directory / f"{name}.tacit"),
+        ]
+        tacit_says(*command, "--structure", str(directory / "one.nwk"))
+    return directory
 
 
 @pytest.fixture(params=FITS)
@@ -73,39 +79,39 @@ def model(path):
 def test_fit_saves_the_model_that_the_estimator_learns(folder):
     same = tacit.KernelTree(2, folder / "one.nwk", n_bins=6, bandwidth=1.0)
     same.fit(folder / "train.csv")
-    found = tacit.load(folder / "kernel.tacit")
-    assert found.score(folder / "test.csv") == pytest.approx(same.score(folder / "test.csv"))
-    assert found.progress is None
+    loaded = tacit.load(folder / "kernel.tacit")
+    assert loaded.score(folder / "test.csv") == pytest.approx(same.score(folder / "test.csv"))
+    assert loaded.progress is None
     same = tacit.GaussianTree(folder / "one.nwk").fit(folder / "train.csv")
-    found = tacit.load(folder / "gaussian.tacit")
-    assert found.score(folder / "test.csv") == pytest.approx(same.score(folder / "test.csv"))
-    assert found.get_params()["progress"] is None
+    loaded = tacit.load(folder / "gaussian.tacit")
+    assert loaded.score(folder / "test.csv") == pytest.approx(same.score(folder / "test.csv"))
+    assert loaded.get_params()["progress"] is None
 
 
 def test_fit_says_what_it_learnt(run, tmp_path):
     out = tmp_path / "m.tacit"
-    said = run("fit", *FITS["kernel"], "train.csv", "-o", out, "--structure", "one.nwk")
-    assert said == f"5 columns, 200 rows, 1 hidden variable with 2 states; saved as {out}\n"
-    said = run("fit", *FITS["gaussian"], "train.csv", "-o", out, "--structure", "one.nwk")
+    printed = run("fit", *FITS["kernel"], "train.csv", "-o", out, "--structure", "one.nwk")
+    assert printed == f"5 columns, 200 rows, 1 hidden variable with 2 states; saved as {out}\n"
+    printed = run("fit", *FITS["gaussian"], "train.csv", "-o", out, "--structure", "one.nwk")
     n_hidden = len(tacit.load(out).topology_.hidden)  # with those between a column's indicators
     plural = "" if n_hidden == 1 else "s"
-    assert said == f"5 columns, 200 rows, {n_hidden} hidden variable{plural}; saved as {out}\n"
+    assert printed == f"5 columns, 200 rows, {n_hidden} hidden variable{plural}; saved as {out}\n"
 
 
 def test_arguments_reach_the_kernel_tree(run, tmp_path):
     out = tmp_path / "m.tacit"
     write_csv(tmp_path / "v.csv", table(60, seed=2))
-    said = run(
+    printed = run(
         *("fit", "kernel-tree", "train.csv", "-o", out, "--structure", "star", "--states", "3"),
         *("--bins", "7", "--bandwidth", "0.5", "--components", "1", "--pseudo-counts", "2"),
         *("--drop", "size", "--validation", tmp_path / "v.csv", "--max-iter", "50"),
         *("--seed", "4", "--jobs", "1", "--json"),
     )
-    assert json.loads(said)["n_states"] == {"h": 3}
-    found = tacit.load(out)
-    assert (found.n_bins, found.bandwidth, found.pseudo_counts) == (7, 0.5, 2.0)
-    assert (found.max_iter, found.random_state, found.n_jobs) == (50, 4, 1)
-    assert found.schema_.names == ("x", "y=1", "z", "colour")
+    assert json.loads(printed)["n_states"] == {"h": 3}
+    loaded = tacit.load(out)
+    assert (loaded.n_bins, loaded.bandwidth, loaded.pseudo_counts) == (7, 0.5, 2.0)
+    assert (loaded.max_iter, loaded.random_state, loaded.n_jobs) == (50, 4, 1)
+    assert loaded.schema_.names == ("x", "y=1", "z", "colour")
 
 
 def test_numbers_of_few_values_are_continuous_where_it_is_said(run, tmp_path):
@@ -125,14 +131,14 @@ def test_arguments_reach_the_gaussian_tree(run, tmp_path):
     data = write_csv(tmp_path / "few.csv", {**table(), "few": few})
     fit = ("fit", "gaussian-tree", data, "-o", out, "--structure", "chow-liu", "--prior", "3")
     run(*fit, "--shrinkage", "0.25", "--learn", "distances", "--categorical", "few", "--seed", "2")
-    found = tacit.load(out).get_params()
-    assert (found["margins"], found["shrinkage"], found["prior"]) == ("normal-scores", 0.25, 3.0)
-    assert (found["learn"], found["random_state"]) == ("distances", 2)
+    params = tacit.load(out).get_params()
+    assert (params["margins"], params["shrinkage"], params["prior"]) == ("normal-scores", 0.25, 3.0)
+    assert (params["learn"], params["random_state"]) == ("distances", 2)
     assert len(tacit.load(out).categories_["few"]) == 3
 
 
 @pytest.mark.parametrize("learn", ["auto", "spectral"])
-def test_a_kernel_tree_is_learnt_in_every_way(run, tmp_path, learn):
+def test_a_kernel_tree_is_learnt_with_every_learner(run, tmp_path, learn):
     out = tmp_path / "m.tacit"
     run("fit", *FITS["kernel"], "train.csv", "-o", out, "--structure", "one.nwk", "--learn", learn)
     assert tacit.load(out).learn == learn
@@ -160,11 +166,11 @@ def test_a_kernel_tree_is_learnt_in_every_way(run, tmp_path, learn):
 )
 def test_mistyped_arguments_of_fit_are_refused(run, tmp_path, arguments, code, complaint):
     out = tmp_path / "m.tacit"
-    said = run("fit", arguments[0], "train.csv", "-o", out, *arguments[1:], code=code)
-    assert complaint in said
+    printed = run("fit", arguments[0], "train.csv", "-o", out, *arguments[1:], code=code)
+    assert complaint in printed
     if code == 1:
-        assert said.startswith("error: ")
-        assert said.count("\n") == 1
+        assert printed.startswith("error: ")
+        assert printed.count("\n") == 1
     assert not out.exists()
 
 
@@ -179,101 +185,103 @@ def test_the_model_file_is_checked_before_the_work(run):
 
 def test_score_is_the_mean_log_density(run, path, model, tmp_path):
     values = model.score_samples("test.csv")
-    said = json.loads(run("score", path, "test.csv", "--json", "-o", tmp_path / "s.csv"))
-    assert said["score"] == pytest.approx(values.mean(), rel=1e-12)
-    found = [float(row["log_density"]) for row in rows_of((tmp_path / "s.csv").read_text())]
-    assert found == pytest.approx(values.tolist(), rel=1e-12)
+    report = json.loads(run("score", path, "test.csv", "--json", "-o", tmp_path / "s.csv"))
+    assert report["score"] == pytest.approx(values.mean(), rel=1e-12)
+    log_densities = [float(row["log_density"]) for row in rows_of((tmp_path / "s.csv").read_text())]
+    assert log_densities == pytest.approx(values.tolist(), rel=1e-12)
 
 
 def test_impute_fills_numbers_and_categories(run, path, model, folder, tmp_path):
     for numbers in ("mean", "median"):
         out = tmp_path / "full.csv"
-        said = run("impute", path, "test.csv", "-o", out, "--numbers", numbers)
+        printed = run("impute", path, "test.csv", "-o", out, "--numbers", numbers)
         before = rows_of((folder / "test.csv").read_text())
         after = rows_of(out.read_text())
         expected = model.impute("test.csv", numbers=numbers).to_pylist()
         holes = sum(row[name] == "" for row in before for name in NAMES)
-        assert said.startswith(f"{holes} cells of 40 rows filled")
-        for old, new, wanted in zip(before, after, expected, strict=True):
+        assert printed.startswith(f"{holes} cells of 40 rows filled")
+        for old, new, imputed in zip(before, after, expected, strict=True):
             assert new["id"] == old["id"]
-            assert new["colour"] == wanted["colour"]
-            assert float(new["x"]) == pytest.approx(wanted["x"], rel=1e-12)
+            assert new["colour"] == imputed["colour"]
+            assert float(new["x"]) == pytest.approx(imputed["x"], rel=1e-12)
             assert old["x"] == "" or float(old["x"]) == float(new["x"])
 
 
 def test_impute_counts_cells_that_are_not_a_number(run, path, tmp_path):
     rows = {"x": [1.0, float("nan"), None], "y=1": [0.5, 1.5, 2.5]}
     pq.write_table(pa.table(rows), tmp_path / "gaps.parquet")
-    said = run("impute", path, tmp_path / "gaps.parquet", "-o", tmp_path / "full.parquet")
-    assert said.startswith("11 cells of 3 rows filled")  # two of x, three whole columns
+    printed = run("impute", path, tmp_path / "gaps.parquet", "-o", tmp_path / "full.parquet")
+    assert printed.startswith("11 cells of 3 rows filled")  # two of x, three whole columns
 
 
 def test_predict_numbers(run, path, model, tmp_path):
-    said = run("predict", path, "test.csv", "-t", "y=1", "-q", "0.5", "-q", "0.125", "-o", "p.csv")
-    found = rows_of((tmp_path.cwd() / "p.csv").read_text())
-    assert list(found[0]) == ["y=1", "y=1 12.5%", "y=1 50%"]
+    printed = run(
+        "predict", path, "test.csv", "-t", "y=1", "-q", "0.5", "-q", "0.125", "-o", "p.csv"
+    )
+    rows = rows_of((tmp_path.cwd() / "p.csv").read_text())
+    assert list(rows[0]) == ["y=1", "y=1 12.5%", "y=1 50%"]
     means, quantiles = (
         model.expectation("test.csv", "y=1"),
         model.quantiles("test.csv", "y=1", [0.125, 0.5]),
     )
-    assert [float(row["y=1"]) for row in found] == pytest.approx(means.tolist(), rel=1e-12)
+    assert [float(row["y=1"]) for row in rows] == pytest.approx(means.tolist(), rel=1e-12)
     for name, column in zip(("y=1 12.5%", "y=1 50%"), quantiles.T, strict=True):
-        assert [float(row[name]) for row in found] == pytest.approx(column.tolist(), rel=1e-12)
+        assert [float(row[name]) for row in rows] == pytest.approx(column.tolist(), rel=1e-12)
     truth = [row["y=1"] for row in rows_of((tmp_path.cwd() / "test.csv").read_text())]
     errors = [abs(float(t) - q) for t, q in zip(truth, quantiles[:, 1], strict=True) if t]
-    assert f"40 rows written to p.csv; {len(errors)} known values, " in said
-    assert f"mean absolute error {np.mean(errors):.4g}" in said
+    assert f"40 rows written to p.csv; {len(errors)} known values, " in printed
+    assert f"mean absolute error {np.mean(errors):.4g}" in printed
 
 
 def test_predict_numbers_in_json(run, path, model):
-    said = json.loads(run("predict", path, "test.csv", "-t", "z", "--json"))
-    assert said["predicted"] == pytest.approx(model.expectation("test.csv", "z").tolist())
-    assert list(said["quantiles"][0]) == ["0.05", "0.5", "0.95"]
-    assert said["mean_absolute_error"] <= said["root_mean_square_error"] + 0.2
-    assert said["known"] < 40
+    report = json.loads(run("predict", path, "test.csv", "-t", "z", "--json"))
+    assert report["predicted"] == pytest.approx(model.expectation("test.csv", "z").tolist())
+    assert list(report["quantiles"][0]) == ["0.05", "0.5", "0.95"]
+    assert report["mean_absolute_error"] <= report["root_mean_square_error"] + 0.2
+    assert report["known"] < 40
 
 
 def test_predict_categories(run, path, model):
-    found = rows_of(run("predict", path, "test.csv", "--target", "size"))
+    rows = rows_of(run("predict", path, "test.csv", "--target", "size"))
     expected = model.predict_proba("test.csv", target="size")
-    assert [row["size"] for row in found] == [
-        model.categories_["size"][each] for each in expected.argmax(axis=1)
+    assert [row["size"] for row in rows] == [
+        model.categories_["size"][code] for code in expected.argmax(axis=1)
     ]
-    said = json.loads(run("predict", path, "test.csv", "--target", "size", "--json"))
-    assert 0 <= said["right"] <= said["known"] < 40
+    report = json.loads(run("predict", path, "test.csv", "--target", "size", "--json"))
+    assert 0 <= report["right"] <= report["known"] < 40
 
 
 def test_sample_draws_what_the_model_draws(run, path, model):
-    found = rows_of(run("sample", path, "-n", 5, "--seed", 4, "-g", "x=0.25", "-g", "colour=red"))
-    given = {"x": 0.25, "colour": "red"}
-    expected = model.sample(5, given=given, random_state=4, like="pyarrow").to_pylist()
-    assert [float(row["y=1"]) for row in found] == [row["y=1"] for row in expected]
-    assert {row["x"] for row in found} == {"0.25"}
-    assert {row["colour"] for row in found} == {"red"}
+    rows = rows_of(run("sample", path, "-n", 5, "--seed", 4, "-g", "x=0.25", "-g", "colour=red"))
+    evidence = {"x": 0.25, "colour": "red"}
+    expected = model.sample(5, given=evidence, random_state=4, like="pyarrow").to_pylist()
+    assert [float(row["y=1"]) for row in rows] == [row["y=1"] for row in expected]
+    assert {row["x"] for row in rows} == {"0.25"}
+    assert {row["colour"] for row in rows} == {"red"}
 
 
 # -- query -------------------------------------------------------------------------------------
 
 
 def test_query_for_a_number_tells_mean_and_quantiles(run, path, model):
-    said = json.loads(run("query", path, "-t", "y=1", "-g", "x=0.3", "--json"))
+    report = json.loads(run("query", path, "-t", "y=1", "-g", "x=0.3", "--json"))
     row = {"x": [0.3]}
-    assert said["target"] == "y=1"
-    assert said["given"] == {"x": 0.3}
-    assert said["mean"] == pytest.approx(model.expectation(row, "y=1")[0], rel=1e-12)
+    assert report["target"] == "y=1"
+    assert report["given"] == {"x": 0.3}
+    assert report["mean"] == pytest.approx(model.expectation(row, "y=1")[0], rel=1e-12)
     expected = model.quantiles(row, "y=1", [0.05, 0.25, 0.5, 0.75, 0.95])[0]
-    assert list(said["quantiles"].values()) == pytest.approx(expected.tolist(), rel=1e-12)
-    assert "density" not in said
+    assert list(report["quantiles"].values()) == pytest.approx(expected.tolist(), rel=1e-12)
+    assert "density" not in report
 
 
 def test_query_without_anything_given(run, path, model):
-    said = json.loads(run("query", path, "-t", "x", "--json"))
-    assert said["mean"] == pytest.approx(model.expectation({"x": [None]}, "x")[0], rel=1e-12)
+    report = json.loads(run("query", path, "-t", "x", "--json"))
+    assert report["mean"] == pytest.approx(model.expectation({"x": [None]}, "x")[0], rel=1e-12)
 
 
-def test_query_prints_quantiles_that_were_asked_for(run, path, model):
-    said = run("query", path, "-t", "y=1", "-g", "x=4", "-q", "0.9")
-    lines = said.splitlines()
+def test_query_prints_quantiles_of_the_options(run, path, model):
+    printed = run("query", path, "-t", "y=1", "-g", "x=4", "-q", "0.9")
+    lines = printed.splitlines()
     assert lines[0] == "y=1 | x=4"
     assert lines[1].split() == ["mean", f"{model.expectation({'x': [4]}, 'y=1')[0]:.6g}"]
     assert lines[2].split() == ["90%", f"{model.quantiles({'x': [4]}, 'y=1', 0.9)[0]:.6g}"]
@@ -281,10 +289,10 @@ def test_query_prints_quantiles_that_were_asked_for(run, path, model):
 
 
 def test_query_shows_the_density(run, path, model):
-    said = json.loads(run("query", path, "-t", "y=1", "-g", "x=4", "--density", "--json"))
+    report = json.loads(run("query", path, "-t", "y=1", "-g", "x=4", "--density", "--json"))
     grid, (density,) = model.conditional_density({"x": [4]}, "y=1")
-    assert said["density"]["grid"] == pytest.approx(grid.tolist())
-    assert said["density"]["values"] == pytest.approx(density.tolist())
+    assert report["density"]["grid"] == pytest.approx(grid.tolist())
+    assert report["density"]["values"] == pytest.approx(density.tolist())
     lines = run("query", path, "-t", "y=1", "-g", "x=4", "--density").splitlines()
     picture = [line.split() for line in lines[9:]]
     assert lines[8].split() == ["y=1", "density"]
@@ -299,41 +307,41 @@ def test_query_shows_the_density(run, path, model):
 
 def test_one_of_several_categories_is_a_mixture(run, path, model):
     every = ("-g", "size=S|M|L", "-g", "colour=red")
-    said = json.loads(run("query", path, "-t", "x", *every, "--density", "--json"))
+    report = json.loads(run("query", path, "-t", "x", *every, "--density", "--json"))
     rows = {"size": ["S", "M", "L"], "colour": ["red"] * 3}
     weights = np.exp(model.score_samples(rows))
     weights /= weights.sum()
-    assert said["given"] == {"size": ["L", "M", "S"], "colour": "red"}
-    assert said["mean"] == pytest.approx(weights @ model.expectation(rows, "x"))
+    assert report["given"] == {"size": ["L", "M", "S"], "colour": "red"}
+    assert report["mean"] == pytest.approx(weights @ model.expectation(rows, "x"))
     grid, densities = model.conditional_density(rows, "x")
     density = weights @ densities
-    assert said["density"]["values"] == pytest.approx(density.tolist())
+    assert report["density"]["values"] == pytest.approx(density.tolist())
     below = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2 * np.diff(grid))])
-    for share, value in said["quantiles"].items():
-        assert np.interp(value, grid, below) == pytest.approx(float(share), abs=0.02)
+    for level, value in report["quantiles"].items():
+        assert np.interp(value, grid, below) == pytest.approx(float(level), abs=0.02)
     if isinstance(model, tacit.KernelTree) and not model.blend:  # all categories say nothing
         alone = json.loads(run("query", path, "-t", "x", "-g", "colour=red", "--json"))
-        assert said["mean"] == pytest.approx(alone["mean"], rel=1e-6)
+        assert report["mean"] == pytest.approx(alone["mean"], rel=1e-6)
 
 
 def test_query_for_categories(run, path, model):
-    said = json.loads(run("query", path, "-t", "size", "-g", "x=0.3", "--json"))
-    found = {each["size"]: each["probability"] for each in said["probabilities"]}
+    report = json.loads(run("query", path, "-t", "size", "-g", "x=0.3", "--json"))
+    probabilities = {row["size"]: row["probability"] for row in report["probabilities"]}
     (expected,) = model.predict_proba({"x": [0.3]}, target="size")
-    assert list(found) == list(model.categories_["size"])
-    assert list(found.values()) == pytest.approx(expected.tolist(), abs=1e-9)
+    assert list(probabilities) == list(model.categories_["size"])
+    assert list(probabilities.values()) == pytest.approx(expected.tolist(), abs=1e-9)
     lines = run("query", path, "-t", "size", "-g", "x=0.3").splitlines()
     assert lines[0] == "P(size | x=0.3)"
-    said = json.loads(run("query", path, "-t", "size", "-g", "colour=red|blue", "--json"))
-    found = [each["probability"] for each in said["probabilities"]]
-    assert sum(found) == pytest.approx(1.0)
+    report = json.loads(run("query", path, "-t", "size", "-g", "colour=red|blue", "--json"))
+    probabilities = [row["probability"] for row in report["probabilities"]]
+    assert sum(probabilities) == pytest.approx(1.0)
 
 
 def test_categories_together(run, folder):
     for file in ("kernel.tacit", "gaussian.tacit"):
-        said = json.loads(run("query", file, "-t", "size", "-t", "colour", "--json"))
-        assert len(said["probabilities"]) == 6
-        assert sum(row["probability"] for row in said["probabilities"]) == pytest.approx(1.0)
+        report = json.loads(run("query", file, "-t", "size", "-t", "colour", "--json"))
+        assert len(report["probabilities"]) == 6
+        assert sum(row["probability"] for row in report["probabilities"]) == pytest.approx(1.0)
         assert len(rows_of(run("sample", file, "-n", 3, "-g", "colour=red|blue"))) == 3
 
 
@@ -356,23 +364,23 @@ def test_categories_together(run, folder):
     ],
 )
 def test_a_question_that_makes_no_sense_is_refused(run, path, arguments, code, complaint):
-    said = run("query", path, *arguments, code=code)
-    assert complaint in said
-    assert code == 2 or said.count("\n") == 1
+    printed = run("query", path, *arguments, code=code)
+    assert complaint in printed
+    assert code == 2 or printed.count("\n") == 1
 
 
 def test_values_that_are_none_are_refused_or_missing(run, path, tmp_path):
     write_csv(tmp_path / "new.csv", {"x": ["1", "oops"], "colour": ["green", "red"]})
     for command in (("score",), ("impute",), ("predict", "-t", "z")):
-        said = run(command[0], path, tmp_path / "new.csv", *command[1:], code=1)
-        assert said.startswith("error: column ")
-        assert said.count("\n") == 1
+        printed = run(command[0], path, tmp_path / "new.csv", *command[1:], code=1)
+        assert printed.startswith("error: column ")
+        assert printed.count("\n") == 1
         run(command[0], path, tmp_path / "new.csv", *command[1:], "--unknown-as-missing")
     write_csv(tmp_path / "typo.csv", {"colur": ["red"]})
-    said = run("score", path, tmp_path / "typo.csv", code=1)
-    assert "there is no column 'colur'; did you mean 'colour'?" in said
-    said = run("predict", path, "test.csv", "-t", "size", "-q", "0.5", code=1)
-    assert "'size' holds categories; --quantile is for numbers" in said
+    printed = run("score", path, tmp_path / "typo.csv", code=1)
+    assert "there is no column 'colur'; did you mean 'colour'?" in printed
+    printed = run("predict", path, "test.csv", "-t", "size", "-q", "0.5", code=1)
+    assert "'size' holds categories; --quantile is for numbers" in printed
 
 
 # -- info, plot, export --------------------------------------------------------------------------
@@ -383,11 +391,11 @@ def test_info_prints_the_summary(run, path):
 
 
 def test_info_in_json(run, path, model):
-    said = json.loads(run("info", path, "--json"))
-    assert said["estimator"] == type(model).__name__
-    assert [column["name"] for column in said["columns"]] == NAMES
-    assert said["newick"] == model.topology_.to_newick()
-    assert len(said["components"]) == 1
+    report = json.loads(run("info", path, "--json"))
+    assert report["estimator"] == type(model).__name__
+    assert [column["name"] for column in report["columns"]] == NAMES
+    assert report["newick"] == model.topology_.to_newick()
+    assert len(report["components"]) == 1
 
 
 def test_plot_draws_the_tree_and_densities(run, path, tmp_path):
@@ -424,7 +432,7 @@ def test_a_picture_that_makes_no_sense_is_refused(run, path, tmp_path, arguments
 def test_export(run, path, model, tmp_path):
     run("export", path, "-o", tmp_path / "t.nwk")
     assert (tmp_path / "t.nwk").read_text() == model.topology_.to_newick() + "\n"
-    said = run("export", path, "-o", tmp_path / "m.bif", code=1)
-    assert said.startswith("error: BIF holds ")
-    assert said.count("\n") == 1
+    printed = run("export", path, "-o", tmp_path / "m.bif", code=1)
+    assert printed.startswith("error: BIF holds ")
+    assert printed.count("\n") == 1
     assert not (tmp_path / "m.bif").exists()

@@ -44,12 +44,12 @@ def folder(tmp_path_factory):
 
 def refused(folder, arguments, words, code=1):
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    told = tacit_says("parse", *arguments, code=code)
-    assert words in told
+    printed = tacit_says("parse", *arguments, code=code)
+    assert words in printed
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     if code == 1:
-        assert told.startswith("error: ")
-        assert told.count("\n") == 1
+        assert printed.startswith("error: ")
+        assert printed.count("\n") == 1
 
 
 TEXTS = [
@@ -118,7 +118,7 @@ def test_texts_that_cannot_be_parsed(run, folder, command, text, words):
         (["draw", "bank.mrg", "-o", "x.svg", "--max-words", "3"], "a picture of more than"),
     ],
 )
-def test_wrong_files_are_told_of(run, folder, arguments, words):
+def test_wrong_files_are_reported(run, folder, arguments, words):
     refused(folder, arguments, words)
 
 
@@ -146,17 +146,17 @@ def test_wrong_files_are_told_of(run, folder, arguments, words):
         (["draw", "span.tacit", "text.txt", "-o", "x.svg", "-n", "0"], "-n"),
     ],
 )
-def test_typos_are_told_of(run, folder, arguments, words):
+def test_typos_are_reported(run, folder, arguments, words):
     refused(folder, arguments, words, code=2)
 
 
-def test_a_split_that_lies_outside_is_told_with_the_sentence(run, folder):
+def test_a_split_that_lies_outside_is_reported_with_the_sentence(run, folder):
     (folder / "tops.txt").write_text("1\n40\n" + "1\n" * 98)
-    told = tacit_says("parse", "apply", "span.tacit", "text.txt", "--tops", "tops.txt", code=1)
-    assert "error: text.txt, line 2: a sentence of 6 words has no split after 40 of them" in told
+    printed = tacit_says("parse", "apply", "span.tacit", "text.txt", "--tops", "tops.txt", code=1)
+    assert "error: text.txt, line 2: a sentence of 6 words has no split after 40 of them" in printed
     (folder / "tops.txt").write_text("1\n" * 101)
-    told = tacit_says(
+    printed = tacit_says(
         *("parse", "apply", "span.tacit", "text.txt", "--tops", "tops.txt", "-o", "x.mrg"), code=1
     )
-    assert "--tops has 101 lines, but there are 100 sentences" in told
+    assert "--tops has 101 lines, but there are 100 sentences" in printed
     assert not (folder / "x.mrg").exists()

@@ -35,7 +35,7 @@ def process(*arguments, **environment):
     )
 
 
-def test_the_version_is_told():
+def test_the_version_is_reported():
     assert run("--version").output == f"tacit {tacit.__version__}\n"
 
 
@@ -68,7 +68,7 @@ def test_a_mistyped_option_gets_a_suggestion():
     assert "--target" in result.output
 
 
-def test_a_mistyped_way_of_learning_lists_those_that_exist():
+def test_a_mistyped_learner_lists_those_that_exist():
     result = run("fit", "tree", "x.csv", "-o", "m.tacit", "--learn", "spektral")
     assert result.exit_code == 2
     assert "mossel-roch" in result.output
@@ -199,9 +199,9 @@ def test_a_pipe_that_closes_early_is_no_traceback(model):
 @pytest.mark.parametrize("command", [["--help"], ["info"]])
 def test_a_full_disk_or_closed_output_is_one_line_and_exit_code_one(command, model):
     words = [sys.executable, "-m", "tacit", *command, *([model] if command == ["info"] else [])]
-    for place, said in (("> /dev/full", "No space left"), (">&-", "standard output is closed")):
+    for place, printed in (("> /dev/full", "No space left"), (">&-", "standard output is closed")):
         line = f"{shlex.join(map(str, words))} {place}"
         done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
         assert done.returncode == 1
-        assert said in done.stderr
+        assert printed in done.stderr
         assert done.stderr.count("\n") == 1

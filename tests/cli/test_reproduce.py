@@ -14,16 +14,16 @@ from tacit.reproduce import Verdict
 @pytest.fixture
 def calls(monkeypatch):
     """What `tacit.reproduce.run` was asked, which answers at once."""
-    found = []
+    recorded = []
 
     def run(name, *, scale, out, progress):
-        found.append((name, scale, out, progress))
+        recorded.append((name, scale, out, progress))
         return Verdict(
             name, "A claim.", name == "fig-4.4", "why", Path("a.csv"), Path("a.png"), f"{name}: so"
         )
 
     monkeypatch.setattr(tacit.reproduce, "run", run)
-    return found
+    return recorded
 
 
 def run(*arguments, code=0):
@@ -34,36 +34,38 @@ def run(*arguments, code=0):
 
 @pytest.mark.parametrize("arguments", [["--list"], []])
 def test_the_experiments_are_listed_with_their_claims(arguments):
-    said = run(*arguments)
+    printed = run(*arguments)
     for name, claim in tacit.reproduce.listing():
-        assert f"{name} " in said
-        assert claim in said
+        assert f"{name} " in printed
+        assert claim in printed
 
 
 def test_the_list_in_json():
-    said = json.loads(run("--list", "--json"))
-    assert [(each["name"], each["claim"]) for each in said] == tacit.reproduce.listing()
+    report = json.loads(run("--list", "--json"))
+    assert [
+        (experiment["name"], experiment["claim"]) for experiment in report
+    ] == tacit.reproduce.listing()
 
 
 def test_experiments_are_run_in_order_and_their_verdicts_printed(calls, tmp_path):
-    said = run("fig-4.4", "fig-4.5", "--scale", "paper", "--out", str(tmp_path))
+    printed = run("fig-4.4", "fig-4.5", "--scale", "paper", "--out", str(tmp_path))
     assert calls == [(name, "paper", tmp_path, True) for name in ("fig-4.4", "fig-4.5")]
-    assert said == "fig-4.4: so\n  a.csv  a.png\nfig-4.5: so\n  a.csv  a.png\n"
+    assert printed == "fig-4.4: so\n  a.csv  a.png\nfig-4.5: so\n  a.csv  a.png\n"
 
 
 def test_figures_in_lines_of_text_are_printed_before_the_verdict(monkeypatch):
-    found = Verdict(
+    verdict = Verdict(
         *("fig-5.4", "A claim.", True, "why", Path("a.csv"), Path("a.png"), "so"),
         table="1 [2]\n3 4",
     )
-    monkeypatch.setattr(tacit.reproduce, "run", lambda *_, **__: found)
+    monkeypatch.setattr(tacit.reproduce, "run", lambda *_, **__: verdict)
     assert run("fig-5.4") == "1 [2]\n3 4\nso\n  a.csv  a.png\n"
 
 
 def test_verdicts_in_json(calls):
-    said = json.loads(run("fig-4.4", "fig-4.5", "--json"))
-    assert [each["held"] for each in said] == [True, False]
-    assert said[0]["csv"] == "a.csv"
+    report = json.loads(run("fig-4.4", "fig-4.5", "--json"))
+    assert [verdict["held"] for verdict in report] == [True, False]
+    assert report[0]["csv"] == "a.csv"
     assert calls[0][1:3] == ("small", Path("out"))
 
 

@@ -37,42 +37,42 @@ def model(folder):
 @pytest.mark.parametrize("data", [("documents.txt",), ("docword.txt", "--vocabulary", "vocab.txt")])
 def test_fit_learns_what_the_model_learns_from_any_form(folder, model, data, monkeypatch):
     monkeypatch.chdir(folder)
-    said = tacit_says("fit", "topics", *data, "-k", "2", "-o", "found.tacit")
-    assert said == "2 topics of 48 documents, 7 words; saved as found.tacit\n"
-    found = tacit.load("found.tacit")
-    assert found.words_ == model.words_
+    printed = tacit_says("fit", "topics", *data, "-k", "2", "-o", "found.tacit")
+    assert printed == "2 topics of 48 documents, 7 words; saved as found.tacit\n"
+    loaded = tacit.load("found.tacit")
+    assert loaded.words_ == model.words_
     # A file is read in fewer passes, batch by batch.
-    assert found.components_ == pytest.approx(model.components_, abs=1e-3)
+    assert loaded.components_ == pytest.approx(model.components_, abs=1e-3)
 
 
-def test_words_are_left_out_as_asked(folder, monkeypatch):
+def test_words_are_left_out_on_request(folder, monkeypatch):
     monkeypatch.chdir(folder)
     tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "a.tacit", "--english")
     assert tacit.load("a.tacit").words_ == ("cat", "dog", "law", "tax", "vet")  # "bill" is one, too
     rules = ("--max-df", "0.5", "--min-df", "13")
-    told = tacit_says(
+    printed = tacit_says(
         "fit", "topics", "documents.txt", "-k", "2", "-o", "b.tacit", *rules, "--json"
     )
-    assert json.loads(told)["n_words"] == 6
+    assert json.loads(printed)["n_words"] == 6
     assert "the" not in tacit.load("b.tacit").words_
 
 
-def test_the_number_of_topics_is_chosen_and_told(folder, monkeypatch):
+def test_the_number_of_topics_is_chosen_and_reported(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    told = json.loads(tacit_says("fit", "topics", "docword.txt", "-o", "auto.tacit", "--json"))
-    assert str(told["n_topics"]) in told["perplexities"]
+    printed = json.loads(tacit_says("fit", "topics", "docword.txt", "-o", "auto.tacit", "--json"))
+    assert str(printed["n_topics"]) in printed["perplexities"]
     # Without a vocabulary words go by their places, and other counts over as many words fit.
     known = tacit.load("auto.tacit").perplexity("docword.txt")
-    told = json.loads(tacit_says("topics", "score", "auto.tacit", "docword.txt", "--json"))
-    assert told["perplexity"] == pytest.approx(known)
+    printed = json.loads(tacit_says("topics", "score", "auto.tacit", "docword.txt", "--json"))
+    assert printed["perplexity"] == pytest.approx(known)
 
 
 def test_arguments_reach_the_model(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    asked = ("--learn", "moments", "--alpha0", "0.5", "--seed", "3")
-    tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "c.tacit", *asked)
-    found = tacit.load("c.tacit")
-    assert (found.learn, found.topics_.alpha0, found.random_state) == ("moments", 0.5, 3)
+    options = ("--learn", "moments", "--alpha0", "0.5", "--seed", "3")
+    tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "c.tacit", *options)
+    loaded = tacit.load("c.tacit")
+    assert (loaded.learn, loaded.topics_.alpha0, loaded.random_state) == ("moments", 0.5, 3)
     tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "d.tacit", "--model", "single")
     assert tacit.load("d.tacit").topics_.model == "single"
 
@@ -82,8 +82,8 @@ def test_topics_are_shown(folder, model):
     lines = shown.splitlines()
     assert lines[0].split() == ["topic", "weight", "words"]
     assert lines[1].split() == ["0", f"{model.topics_.weights[0]:.4f}", *model.top_words(2)[0]]
-    told = json.loads(tacit_says("topics", "show", folder / "topics.tacit", "--json"))
-    assert [each["words"] for each in told] == model.top_words(10)
+    printed = json.loads(tacit_says("topics", "show", folder / "topics.tacit", "--json"))
+    assert [topic["words"] for topic in printed] == model.top_words(10)
     assert "2 topics, 7 words, alpha0" in tacit_says("info", folder / "topics.tacit")
     assert (
         json.loads(tacit_says("info", folder / "topics.tacit", "--json"))["estimator"]
@@ -98,17 +98,19 @@ def test_documents_are_taken_apart_and_scored(folder, model):
         (folder / "docword.txt", "--vocabulary", folder / "vocab.txt"),
     ):
         rows = rows_of(tacit_says("topics", "apply", folder / "topics.tacit", *data))
-        found = np.array([[float(row["topic0"]), float(row["topic1"])] for row in rows])
-        assert found == pytest.approx(model.transform(lists))
-        told = json.loads(tacit_says("topics", "score", folder / "topics.tacit", *data, "--json"))
-        assert told["perplexity"] == pytest.approx(model.perplexity(lists))
-        assert told["score"] == pytest.approx(model.score(lists))
-        assert told["coherences"] == pytest.approx(model.coherence(lists).tolist())
-    said = tacit_says("topics", "score", folder / "topics.tacit", folder / "documents.txt")
-    assert said.startswith(f"perplexity {model.perplexity(lists):.2f} of half of 48 documents\n")
+        weights = np.array([[float(row["topic0"]), float(row["topic1"])] for row in rows])
+        assert weights == pytest.approx(model.transform(lists))
+        printed = json.loads(
+            tacit_says("topics", "score", folder / "topics.tacit", *data, "--json")
+        )
+        assert printed["perplexity"] == pytest.approx(model.perplexity(lists))
+        assert printed["score"] == pytest.approx(model.score(lists))
+        assert printed["coherences"] == pytest.approx(model.coherence(lists).tolist())
+    output = tacit_says("topics", "score", folder / "topics.tacit", folder / "documents.txt")
+    assert output.startswith(f"perplexity {model.perplexity(lists):.2f} of half of 48 documents\n")
 
 
-def test_mistakes_are_told_in_a_line(folder, tmp_path, monkeypatch):
+def test_mistakes_are_reported_in_a_line(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     fit = ("fit", "topics", "documents.txt", "-o", "e.tacit")
     assert "or fewer" in tacit_says(*fit, "-k", "7", "--learn", "moments", code=1)
@@ -135,15 +137,15 @@ def test_mistakes_are_told_in_a_line(folder, tmp_path, monkeypatch):
 
 def test_documents_are_drawn(folder, model, tmp_path):
     path = folder / "topics.tacit"
-    asked = ("topics", "sample", path, "-n", "3", "--length", "5", "--seed", "0")
-    said = tacit_says(*asked)
+    command = ("topics", "sample", path, "-n", "3", "--length", "5", "--seed", "0")
+    printed = tacit_says(*command)
     drawn = model.sample(3, length=5, random_state=0)
-    assert [line.split() for line in said.splitlines()] == drawn.lists()
+    assert [line.split() for line in printed.splitlines()] == drawn.lists()
     assert read_documents(drawn.lists(), model.words_).counts.toarray().tolist() == (
         drawn.counts.toarray().tolist()
     )
-    tacit_says(*asked, "-o", tmp_path / "drawn.txt")
-    assert (tmp_path / "drawn.txt").read_text() == said
+    tacit_says(*command, "-o", tmp_path / "drawn.txt")
+    assert (tmp_path / "drawn.txt").read_text() == printed
 
 
 def test_topics_are_drawn_as_a_picture(folder, tmp_path):
@@ -155,16 +157,16 @@ def test_topics_are_drawn_as_a_picture(folder, tmp_path):
     tacit_says("plot", folder / "topics.tacit", "-o", tmp_path / "values.svg", *more)
     assert "noise" in (tmp_path / "values.svg").read_text()
     for option in (("--kind", "tree"), ("--density", "cat")):
-        said = tacit_says("plot", folder / "topics.tacit", "-o", "x.svg", *option, code=1)
-        assert "use `tacit topics`" in said
+        printed = tacit_says("plot", folder / "topics.tacit", "-o", "x.svg", *option, code=1)
+        assert "use `tacit topics`" in printed
 
 
 def test_settings_of_moments_reach_the_model(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    asked = ("--weighting", "pool", "--cap", "none", "--solver", "als", "--steps", "2")
-    tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "g.tacit", *asked)
-    found = tacit.load("g.tacit").get_params()
-    assert [found[name] for name in ("weighting", "cap", "solver", "n_steps")] == [
+    options = ("--weighting", "pool", "--cap", "none", "--solver", "als", "--steps", "2")
+    tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "g.tacit", *options)
+    params = tacit.load("g.tacit").get_params()
+    assert [params[name] for name in ("weighting", "cap", "solver", "n_steps")] == [
         *("pool", None, "als", 2)
     ]
     tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "g.tacit", "--cap", "auto")
@@ -174,33 +176,35 @@ def test_settings_of_moments_reach_the_model(folder, monkeypatch):
     assert "cap=0" in tacit_says(*fit, "--cap", "0", code=1)
 
 
-def test_surplus_topics_are_told(tmp_path, monkeypatch):
+def test_surplus_topics_are_reported(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     drawn = sample_documents(random_topics(2, 30, random_state=0), 300, 30, random_state=1)
     (tmp_path / "drawn.txt").write_text("".join(" ".join(words) + "\n" for words in drawn.lists()))
     fit = ("fit", "topics", "drawn.txt", "-k", "4", "-o", "drawn.tacit", "--learn", "moments")
-    said = tacit_says(*fit)
-    assert said.startswith("4 topics (2 surplus: not distinguishable from noise) of 300 documents")
+    printed = tacit_says(*fit)
+    assert printed.startswith(
+        "4 topics (2 surplus: not distinguishable from noise) of 300 documents"
+    )
     assert json.loads(tacit_says(*fit, "--json"))["surplus"] == [2, 3]
     assert "surplus topics" in tacit_says("info", "drawn.tacit")
 
 
-def test_what_cannot_work_is_told_before_the_work(folder, monkeypatch):
+def test_what_cannot_work_is_reported_before_the_work(folder, monkeypatch):
     monkeypatch.chdir(folder)
     fit = ("fit", "topics", "documents.txt", "-k", "99")  # which is refused later
     assert "nowhere' does not exist" in tacit_says(*fit, "-o", "nowhere/a.tacit", code=1)
     assert "say 'a.tacit'" in tacit_says(*fit, "-o", "a.txt", code=1)
 
 
-def test_words_that_a_model_never_met_are_told(folder, tmp_path, monkeypatch):
+def test_words_that_a_model_never_met_are_reported(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     (tmp_path / "other.txt").write_text("fish fowl\nfowl\n")
     for command in ("apply", "score"):
-        said = tacit_says("topics", command, "topics.tacit", tmp_path / "other.txt", code=1)
-        assert "were they counted over another vocabulary?" in said
+        printed = tacit_says("topics", command, "topics.tacit", tmp_path / "other.txt", code=1)
+        assert "were they counted over another vocabulary?" in printed
     (tmp_path / "more.ldac").write_text("1 9:2\n")
-    said = tacit_says("topics", "score", "topics.tacit", tmp_path / "more.ldac", code=1)
-    assert "has 10 words, the model 7; say which words these are with --vocabulary FILE" in said
+    printed = tacit_says("topics", "score", "topics.tacit", tmp_path / "more.ldac", code=1)
+    assert "has 10 words, the model 7; say which words these are with --vocabulary FILE" in printed
 
 
 def test_nothing_is_left_of_a_fit_that_is_interrupted(folder, monkeypatch):

@@ -48,14 +48,14 @@ def test_absolute_gain_does_not_look_at_the_objective_s_size():
 
 
 def test_a_plain_run_never_falls_and_stops_by_its_rule():
-    found = run_em(mixture_step, START, AbsoluteGain(1e-3))
-    gains = np.diff(found.trace)
-    assert found.converged
+    actual = run_em(mixture_step, START, AbsoluteGain(1e-3))
+    gains = np.diff(actual.trace)
+    assert actual.converged
     assert (gains >= 0).all()
     assert (gains[:-1] >= 1e-3).all()
     assert gains[-1] < 1e-3
-    assert found.n_steps == len(found.trace)
-    assert found.objective == found.trace[-1] <= mixture_step(found.values)[0]
+    assert actual.n_steps == len(actual.trace)
+    assert actual.objective == actual.trace[-1] <= mixture_step(actual.values)[0]
 
 
 def test_an_accelerated_run_reaches_the_top_in_fewer_steps():
@@ -78,9 +78,9 @@ def test_an_accelerated_run_gives_up_an_extrapolation_that_goes_downhill():
         wobble = 1 + 0.3 * np.sin(37.0 * values / values.sum() + np.arange(3))
         return objective, normalised(0.5 * better + 0.5 * normalised(better * wobble)), mass
 
-    found = accelerated(step, gain=1e-7, max_iter=300)
-    assert (np.diff(found.trace)[:-1] >= 0).all()
-    assert len(calls) > len(found.trace)  # some were tried and not taken
+    actual = accelerated(step, gain=1e-7, max_iter=300)
+    assert (np.diff(actual.trace)[:-1] >= 0).all()
+    assert len(calls) > len(actual.trace)  # some were tried and not taken
 
 
 def test_an_extrapolation_out_of_range_is_given_up_without_a_word():
@@ -90,15 +90,15 @@ def test_an_extrapolation_out_of_range_is_given_up_without_a_word():
         better = normalised(values * np.array([1.0, 1e-40, 1e-80]))
         return float(-values[1] - values[2]), better, values
 
-    found = accelerated(step, gain=1e-12, max_iter=20)
-    assert np.isfinite(found.values).all()
-    assert found.values == pytest.approx([1.0, 0.0, 0.0])
+    actual = accelerated(step, gain=1e-12, max_iter=20)
+    assert np.isfinite(actual.values).all()
+    assert actual.values == pytest.approx([1.0, 0.0, 0.0])
 
 
 def test_zeros_stay_zero():
-    found = accelerated(start=np.array([0.5, 0.0, 0.5]))
-    assert found.values[1] == 0.0
-    assert found.values[0] > 0.4
+    actual = accelerated(start=np.array([0.5, 0.0, 0.5]))
+    assert actual.values[1] == 0.0
+    assert actual.values[0] > 0.4
 
 
 @pytest.mark.parametrize("max_iter", range(1, 12))
@@ -116,21 +116,21 @@ def test_the_limit_of_steps_is_kept_with_a_warning(variant, max_iter):
         return accelerated(step, gain=0.0, max_iter=max_iter)
 
     with pytest.warns(ConvergenceWarning, match=f"max_iter={max_iter}"):
-        found = run()
-    assert not found.converged
-    assert found.n_steps == len(calls) <= max_iter
-    assert mixture_step(found.values)[0] >= found.objective
+        actual = run()
+    assert not actual.converged
+    assert actual.n_steps == len(calls) <= max_iter
+    assert mixture_step(actual.values)[0] >= actual.objective
 
 
-def test_progress_is_told_of_every_step():
-    told = []
-    found = run_em(
-        mixture_step, START, AbsoluteGain(1e-2), progress=lambda *each: told.append(each)
+def test_every_step_is_reported():
+    reported = []
+    actual = run_em(
+        mixture_step, START, AbsoluteGain(1e-2), progress=lambda *each: reported.append(each)
     )
-    assert told == list(enumerate(found.trace, start=1))
-    told.clear()
-    found = accelerated(gain=1e-2, progress=lambda *each: told.append(each))
-    assert [objective for _, objective in told] == list(found.trace[1:])
+    assert reported == list(enumerate(actual.trace, start=1))
+    reported.clear()
+    actual = accelerated(gain=1e-2, progress=lambda *each: reported.append(each))
+    assert [objective for _, objective in reported] == list(actual.trace[1:])
 
 
 def test_compiled_parts_agree_with_their_python_source():
@@ -166,8 +166,8 @@ def test_the_extrapolation_finds_the_fixed_point_of_a_linear_map():
     points = rng.normal(size=(4, 3))
     images = (points - fixed) @ matrix.T + fixed
     last = np.exp(points[3]), np.exp(images[3]), np.ones(3), np.array([3, 2, 1, 0])
-    found = acceleration.extrapolate(*last, points, images)
-    assert np.log(found) == pytest.approx(fixed, abs=1e-9)
+    actual = acceleration.extrapolate(*last, points, images)
+    assert np.log(actual) == pytest.approx(fixed, abs=1e-9)
 
 
 def test_steps_that_did_not_move_say_nothing():
@@ -183,5 +183,5 @@ def test_entries_that_are_zero_stay_zero():
     points, images = rng.normal(size=(2, 3, 4))
     image = np.array([0.5, 0.0, 0.2, 0.3])
     last = np.array([0.4, 0.0, 0.3, 0.3]), image, np.ones(4), np.array([2, 1, 0])
-    found = acceleration.extrapolate(*last, points, images)
-    assert (found == 0).tolist() == [False, True, False, False]
+    actual = acceleration.extrapolate(*last, points, images)
+    assert (actual == 0).tolist() == [False, True, False, False]

@@ -23,10 +23,10 @@ def test_nothing_is_written_where_no_terminal_is(progress, capsys):
 
 
 def test_a_callable_gets_what_is_reported():
-    told = []
-    with reporting(lambda *each: told.append(each)) as report:
+    reported = []
+    with reporting(lambda *each: reported.append(each)) as report:
         report(0.25, "counting")
-    assert told == [(0.25, "counting")]
+    assert reported == [(0.25, "counting")]
 
 
 def test_a_terminal_shows_a_bar(monkeypatch):

@@ -1,4 +1,4 @@
-"""What rows that were set aside say of models."""
+"""Model selection by held-out rows."""
 
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ def with_gain(base, errors, rng):
 def test_of_models_equal_within_noise_the_smaller_is_kept_and_clearly_better_ones_are_taken():
     rng = np.random.default_rng(0)
     base = rng.normal(-5.0, 1.0, 400)
-    less, more = (with_gain(base, MARGIN * share, rng) for share in (0.9, 1.1))
+    less, more = (with_gain(base, MARGIN * fraction, rng) for fraction in (0.9, 1.1))
     assert less.mean() > base.mean()
     assert smallest_enough([base, less], None) == 0
     assert smallest_enough([base, more], None) == 1
@@ -31,6 +31,12 @@ def test_of_models_equal_within_noise_the_smaller_is_kept_and_clearly_better_one
     assert smallest_enough([base, more, base], None) == 1
     assert smallest_enough([base, base], None) == 0
     assert smallest_enough([base], None) == 0
+
+
+def test_a_gain_within_rounding_is_none():
+    base = np.random.default_rng(0).normal(-5.0, 1.0, 400)
+    assert not surely_better(base + 4e-15, base, None)
+    assert surely_better(base + 1e-6, base, None)
 
 
 def test_gains_that_are_small_one_by_one_add_up():

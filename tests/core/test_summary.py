@@ -27,5 +27,5 @@ def test_a_profile_tells_what_is_more_likely_in_a_state_than_overall():
     tables = {"x": np.array([[0.9, 0.1], [0.2, 0.8]]), "y": np.array([[0.5, 0.5], [0.5, 0.5]])}
     overall = {"x": np.array([0.55, 0.45]), "y": np.array([0.5, 0.5])}
     names = {"x": ("a", "b"), "y": ("c", "d")}
-    found = profile(tables, overall, names, 2)
-    assert found == [[("x", "a", 0.9, 0.55)], [("x", "b", 0.8, 0.45)]]
+    actual = profile(tables, overall, names, 2)
+    assert actual == [[("x", "a", 0.9, 0.55)], [("x", "b", 0.8, 0.45)]]

@@ -16,7 +16,7 @@ from tacit.errors import ArgumentError
 
 def blas_threads():
     np.eye(2) @ np.eye(2)
-    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
 
 
 def test_one_job_is_one_thread_of_blas_and_of_numba():
@@ -113,7 +113,7 @@ def test_items_made_ahead_are_all_of_them_in_order():
 
 
 def test_errors_of_items_made_ahead_come_in_their_turn():
-    items = ahead(1 / each for each in (1, 2, 0, 4))
+    items = ahead(1 / one for one in (1, 2, 0, 4))
     assert [next(items), next(items)] == [1.0, 0.5]
     with pytest.raises(ZeroDivisionError):
         next(items)

@@ -83,9 +83,9 @@ def test_density_sets_are_read_plain_or_compressed(folder, suffix):
     text = "\n".join(",".join(map(str, row)) for row in rows)
     for part, end in (("train", "\n"), ("valid", ""), ("test", "\r\n")):
         put(folder, f"debd_nltcs/nltcs.{part}.data{suffix}", text + end)
-    found = datasets.load_density("nltcs")
-    assert found.name == "nltcs"
-    for part in (found.train, found.valid, found.test):
+    actual = datasets.load_density("nltcs")
+    assert actual.name == "nltcs"
+    for part in (actual.train, actual.valid, actual.test):
         assert part.dtype == np.int8
         assert np.array_equal(part, rows)
 
@@ -115,16 +115,16 @@ def test_a_damaged_file_is_named(folder):
 
 def test_splice_letters_that_stand_for_several_are_missing(folder):
     put(folder, "splice/splice.data.xz", f"EI,  A-1,   {'ACGTNR' * 10}\nN, B,{'acgt' * 15}\n")
-    found = datasets.load_splice()
-    assert list(found) == ["class", *(f"p{place}" for place in range(60))]
-    assert found["class"].tolist() == ["EI", "N"]
-    assert [found[f"p{place}"][0] for place in range(6)] == ["A", "C", "G", "T", None, None]
+    actual = datasets.load_splice()
+    assert list(actual) == ["class", *(f"p{place}" for place in range(60))]
+    assert actual["class"].tolist() == ["EI", "N"]
+    assert [actual[f"p{place}"][0] for place in range(6)] == ["A", "C", "G", "T", None, None]
     kept = datasets.load_splice(ambiguous="letter")
     assert [kept[f"p{place}"][0] for place in range(6)] == list("ACGTNR")
     assert [kept[f"p{place}"][1] for place in range(4)] == list("ACGT")
     with pytest.raises(ArgumentError, match="'missing' or 'letter'"):
         datasets.load_splice(ambiguous="set")
-    assert found["p1"][1] == "C"
+    assert actual["p1"][1] == "C"
 
 
 def test_a_sequence_that_is_too_short_is_named(folder):
@@ -135,9 +135,9 @@ def test_a_sequence_that_is_too_short_is_named(folder):
 
 def test_question_marks_among_the_votes_are_missing(folder):
     put(folder, "house_votes_84/house-votes-84.data", "democrat" + ",y" * 15 + ",?\n")
-    found = datasets.load_house_votes()
-    assert len(found) == 17
-    assert [values[0] for values in found.values()] == ["democrat", *["y"] * 15, None]
+    actual = datasets.load_house_votes()
+    assert len(actual) == 17
+    assert [values[0] for values in actual.values()] == ["democrat", *["y"] * 15, None]
 
 
 def test_a_line_with_too_few_fields_is_named(folder):
@@ -148,10 +148,10 @@ def test_a_line_with_too_few_fields_is_named(folder):
 
 def test_coil_columns_are_integers_with_names(folder):
     put(folder, "coil2000/ticdata2000.txt", "\t".join(map(str, range(86))) + "\n")
-    found = datasets.load_coil2000()
-    assert len(found) == 86
-    assert found["MOSTYPE"].tolist() == [0]
-    assert found["CARAVAN"].tolist() == [85]
+    actual = datasets.load_coil2000()
+    assert len(actual) == 86
+    assert actual["MOSTYPE"].tolist() == [0]
+    assert actual["CARAVAN"].tolist() == [85]
 
 
 def town(*cells):
@@ -163,20 +163,20 @@ def test_attributes_of_towns_are_numbers_and_question_marks_are_missing(folder):
     put(
         folder, "communities_crime/communities.data.xz", town("0.19", "?", "1") + "\n" + town("0.5")
     )
-    found = datasets.load_communities()
-    assert len(found) == 123
-    assert list(found)[:3] == ["population", "householdsize", "racepctblack"]
-    assert list(found)[-2:] == ["PolicBudgPerPop", "ViolentCrimesPerPop"]
-    assert {column.dtype for column in found.values()} == {np.dtype(np.float64)}
-    assert found["population"].tolist() == [0.19, 0.5]
-    assert np.isnan(found["householdsize"]).tolist() == [True, False]
+    actual = datasets.load_communities()
+    assert len(actual) == 123
+    assert list(actual)[:3] == ["population", "householdsize", "racepctblack"]
+    assert list(actual)[-2:] == ["PolicBudgPerPop", "ViolentCrimesPerPop"]
+    assert {column.dtype for column in actual.values()} == {np.dtype(np.float64)}
+    assert actual["population"].tolist() == [0.19, 0.5]
+    assert np.isnan(actual["householdsize"]).tolist() == [True, False]
 
 
 def test_the_first_attributes_of_towns_come_with_the_goal(folder):
     put(folder, "communities_crime/communities.data", town())
-    found = datasets.load_communities(50)
-    assert len(found) == 51
-    assert list(found)[49:] == ["NumIlleg", "ViolentCrimesPerPop"]
+    actual = datasets.load_communities(50)
+    assert len(actual) == 51
+    assert list(actual)[49:] == ["NumIlleg", "ViolentCrimesPerPop"]
     for n in (0, 123):
         with pytest.raises(ArgumentError, match=f"n_attributes={n}; give a number from 1 to 122"):
             datasets.load_communities(n)
@@ -198,16 +198,16 @@ def test_towns_of_another_form_are_refused(folder, text, match):
 def test_newsgroups_and_words_have_names(folder):
     header = ",".join(["newsgroup", *(f"w{place}" for place in range(100))])
     put(folder, "news20_w100/news20_w100.csv", f"{header}\n3{',1' * 100}\n1{',0' * 100}\n")
-    found = datasets.load_news20_w100()
-    assert found["newsgroup"].tolist() == ["sci", "comp"]
-    assert found["w99"].tolist() == [1, 0]
+    actual = datasets.load_news20_w100()
+    assert actual["newsgroup"].tolist() == ["sci", "comp"]
+    assert actual["w99"].tolist() == [1, 0]
 
 
 def test_polya_sequences_are_columns_of_letters(folder):
     text = "label,motif,fold,sequence\n1,AATAAA,5," + "A" * 205 + "N\n"
     put(folder, "polya_dragon/polya_dragon.csv", text)
-    found = datasets.load_polya("dragon")
-    assert [found[name][0] for name in ("label", "motif", "fold", "p0", "p205")] == [
+    actual = datasets.load_polya("dragon")
+    assert [actual[name][0] for name in ("label", "motif", "fold", "p0", "p205")] == [
         *("1", "AATAAA", "5", "A"),
         None,
     ]
@@ -218,22 +218,22 @@ PRICES = "date,UP,STAY,WAVE\n2001-01-02,1.5,2,3\n2001-01-03,1.6,2,4\n2001-01-04,
 
 def test_closes_are_days_and_prices(folder):
     put(folder, "sp500_daily/adjusted_close_1999_2021.csv.xz", PRICES)
-    found = datasets.load_sp500()
-    assert list(found) == ["date", "UP", "STAY", "WAVE"]
-    assert found["date"].tolist() == [dt.date(2001, 1, day) for day in (2, 3, 4)]
-    assert found["STAY"].dtype == np.float64
-    assert found["WAVE"].tolist() == [3, 4, 3.5]
+    actual = datasets.load_sp500()
+    assert list(actual) == ["date", "UP", "STAY", "WAVE"]
+    assert actual["date"].tolist() == [dt.date(2001, 1, day) for day in (2, 3, 4)]
+    assert actual["STAY"].dtype == np.float64
+    assert actual["WAVE"].tolist() == [3, 4, 3.5]
 
 
 def test_a_price_that_stays_did_not_move_up(folder):
     put(folder, "sp500_daily/adjusted_close_1999_2021.csv", PRICES)
-    found = datasets.load_sp500("moves")
-    assert {name: column.tolist() for name, column in found.items()} == {
+    actual = datasets.load_sp500("moves")
+    assert {name: column.tolist() for name, column in actual.items()} == {
         "UP": [1, 1],
         "STAY": [0, 0],
         "WAVE": [1, 0],
     }
-    assert read_table(found).schema.names == ("UP", "STAY", "WAVE")
+    assert read_table(actual).schema.names == ("UP", "STAY", "WAVE")
 
 
 @pytest.mark.parametrize(
@@ -266,8 +266,8 @@ def test_breast_cancer_is_a_table_of_words_and_a_diagnosis():
         assert column.categories == ("high", "low", "middle")
     assert table.schema.columns[-1].categories == ("benign", "malignant")
     # Cut at thirds: each word stands for about a third of the patients.
-    shares = np.bincount(table.codes[:, 0]) / 569
-    assert np.abs(shares - 1 / 3).max() < 0.01
+    proportions = np.bincount(table.codes[:, 0]) / 569
+    assert np.abs(proportions - 1 / 3).max() < 0.01
 
 
 @needs_data
@@ -290,8 +290,8 @@ def test_real_tables_have_the_size_that_is_documented(load, n_rows, n_columns, n
 
 @needs_data
 def test_real_towns_have_the_cells_that_are_documented():
-    found = datasets.load_communities()
-    table = np.stack(list(found.values()), axis=1)
+    actual = datasets.load_communities()
+    table = np.stack(list(actual.values()), axis=1)
     assert table.shape == (1994, 123)
     missing = np.isnan(table).sum(axis=0)
     assert sorted(missing[missing > 0]) == [1, *[1675] * 22]
@@ -301,8 +301,8 @@ def test_real_towns_have_the_cells_that_are_documented():
 
 @needs_data
 def test_a_real_density_set_has_the_size_that_is_documented():
-    found = datasets.load_density("nltcs")
-    assert [part.shape for part in (found.train, found.valid, found.test)] == [
+    actual = datasets.load_density("nltcs")
+    assert [part.shape for part in (actual.train, actual.valid, actual.test)] == [
         *((16181, 16), (2157, 16)),
         (3236, 16),
     ]

@@ -54,8 +54,8 @@ def test_a_problem_is_read_from_its_archive(folder, packed):
     put_archive(folder, SMALL, packed=packed)
     assert datasets.pautomac_numbers() == (7,)
     problem = datasets.load_pautomac(7)
-    assert [each.tolist() for each in problem.train] == [[0, 2], [], [1]]
-    assert [each.tolist() for each in problem.test] == [[], [2]]
+    assert [one.tolist() for one in problem.train] == [[0, 2], [], [1]]
+    assert [one.tolist() for one in problem.test] == [[], [2]]
     assert problem.target.tolist() == [0.75, 0.25]
     assert (problem.number, problem.n_symbols, problem.kind, problem.n_states) == (7, 3, "PNFA", 4)
     assert problem.minimum == 1.75
@@ -162,7 +162,7 @@ def test_real_problems_have_the_least_score_that_is_written_of_them():
         problem = datasets.load_pautomac(number)
         assert len(problem.train) in {20_000, 100_000}
         assert len(problem.test) == 1000
-        assert max(int(each.max(initial=0)) for each in problem.train) == problem.n_symbols - 1
+        assert max(int(one.max(initial=0)) for one in problem.train) == problem.n_symbols - 1
         least = problem.score(np.log(problem.target))
         # written with six digits after the point
         assert least == pytest.approx(problem.minimum, abs=2e-6)
@@ -173,7 +173,7 @@ def test_real_problems_have_the_least_score_that_is_written_of_them():
 def test_real_tags_are_as_many_as_the_treebank_counts(kind, n_tags):
     counts = {"train": (12_544, 204_577), "dev": (2_001, 25_147), "test": (2_077, 25_094)}
     for split, (n_sentences, n_words) in counts.items():
-        found = datasets.load_postags(kind, split)
-        assert (len(found), sum(map(len, found))) == (n_sentences, n_words)
+        actual = datasets.load_postags(kind, split)
+        assert (len(actual), sum(map(len, actual))) == (n_sentences, n_words)
         if split == "train":
-            assert len({tag for each in found for tag in each}) == n_tags
+            assert len({tag for one in actual for tag in one}) == n_tags

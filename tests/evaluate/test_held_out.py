@@ -24,13 +24,13 @@ def test_both_estimate_the_distance_between_the_joint_tables(models):
     p, q = joint_table(truth.tables), joint_table(other.tables)
     log_p, log_q = truth.log_prob(rows), other.log_prob(rows)
     # Within four standard errors of the sums over all cells.
-    for found, cells in (
+    for actual, cells in (
         (l1_error(log_p, log_q), np.abs(q / p - 1)),
         (kl(log_p, log_q), np.log(p / q)),
     ):
         exact = (p * cells).sum()
         deviation = math.sqrt((p * (cells - exact) ** 2).sum() / len(rows))
-        assert found == pytest.approx(exact, abs=4 * deviation)
+        assert actual == pytest.approx(exact, abs=4 * deviation)
         assert exact > 40 * deviation
 
 

@@ -20,15 +20,15 @@ from tacit.trees.structure.topology import Topology
 
 def splits_by_cutting(topology):
     """Both sides of each edge, found by taking the edge out of the graph."""
-    found = set()
+    actual = set()
     graph = topology.to_networkx()
     for edge in list(graph.edges):
         graph.remove_edge(*edge)
         sides = [part & set(topology.observed) for part in nx.connected_components(graph)]
         if all(sides):
-            found.add(frozenset(map(frozenset, sides)))
+            actual.add(frozenset(map(frozenset, sides)))
         graph.add_edge(*edge)
-    return found
+    return actual
 
 
 @given(topologies())
@@ -134,8 +134,8 @@ def test_renumbered_states_are_put_back_in_order(seed, observed_inner):
     tables = random_model(seed, observed_inner)
     shuffled, orders = renumbered(tables, seed + 100)
     assert align_states(shuffled, tables).values == pytest.approx(tables.values, abs=1e-14)
-    for order, found in zip(orders, state_orders(shuffled, tables), strict=True):
-        assert np.array_equal(order[found], np.arange(len(order)))
+    for order, actual in zip(orders, state_orders(shuffled, tables), strict=True):
+        assert np.array_equal(order[actual], np.arange(len(order)))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -159,9 +159,9 @@ def test_profiles_are_conditional_probabilities_of_leaves_given_states(seed):
             value *= tables.table(node)[0 if above < 0 else states[above], states[node]]
         for node, leaf in itertools.product(range(tree.n_nodes), range(tree.n_leaves)):
             joint[node][states[node], starts[leaf] + states[leaf]] += value
-    for node, found in enumerate(_profiles(tables)):
+    for node, actual in enumerate(_profiles(tables)):
         total = joint[node].sum(axis=1, keepdims=True) / tree.n_leaves
-        assert found == pytest.approx(joint[node] / total, abs=1e-12)
+        assert actual == pytest.approx(joint[node] / total, abs=1e-12)
 
 
 def test_states_of_a_copy_are_categories_and_stay_in_place():

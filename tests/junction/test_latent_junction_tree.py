@@ -24,7 +24,7 @@ from tacit.junction.model.shared_tables import tied
 from tacit.junction.structure.graphs import VariableGraph
 from tacit.toy.junctions import random_factorial_model, random_hmm_model, random_loopy_model
 
-WAYS = ["auto", "spectral", "em", "online-em"]
+LEARNERS = ["auto", "spectral", "em", "online-em"]
 
 
 def frame(model, n=2000, seed=1):
@@ -61,17 +61,17 @@ def rows(*cells):
 def test_every_query_agrees_with_enumeration(second, truth):
     joint = second.joint_table()
     row = rows([0, None, 2, None, 1])
-    seen = joint[0, :, 2, :, 1]  # (x1, x3)
-    assert truth.score_samples(row)[0] == pytest.approx(np.log(seen.sum()))
-    assert truth.predict_proba(row, "x1")[0] == pytest.approx(seen.sum(axis=1) / seen.sum())
+    table = joint[0, :, 2, :, 1]  # (x1, x3)
+    assert truth.score_samples(row)[0] == pytest.approx(np.log(table.sum()))
+    assert truth.predict_proba(row, "x1")[0] == pytest.approx(table.sum(axis=1) / table.sum())
     together = truth.predict_proba(row, ["x1", "x3"], joint=True)[0]
-    assert together == pytest.approx(seen / seen.sum())
+    assert together == pytest.approx(table / table.sum())
     every = truth.marginals(row)
-    assert every["x3"][0] == pytest.approx(seen.sum(axis=0) / seen.sum())
-    best = np.unravel_index(seen.sum(axis=1).argmax(), (3,))
+    assert every["x3"][0] == pytest.approx(table.sum(axis=0) / table.sum())
+    best = np.unravel_index(table.sum(axis=1).argmax(), (3,))
     assert truth.impute(row)["x1"][0] == best[0]
     assert truth.query("x1", given={"x0": 0, "x2": 2, "x4": 1})[0] == pytest.approx(
-        (seen.sum(axis=1) / seen.sum())[0]
+        (table.sum(axis=1) / table.sum())[0]
     )
 
 
@@ -79,10 +79,10 @@ def test_the_posterior_is_that_of_the_hidden_variables(second, truth):
     hidden = ["h1", "h3"]
     table = second.marginal([*hidden, *second.names])
     row = [0, 1, 2, 0, 1]
-    seen = table[(slice(None), slice(None), *row)]
-    found = truth.posterior(rows(row))
-    assert found["h1"][0] == pytest.approx(seen.sum(axis=1) / seen.sum())
-    assert found["h3"][0] == pytest.approx(seen.sum(axis=0) / seen.sum())
+    conditional = table[(slice(None), slice(None), *row)]
+    posterior = truth.posterior(rows(row))
+    assert posterior["h1"][0] == pytest.approx(conditional.sum(axis=1) / conditional.sum())
+    assert posterior["h3"][0] == pytest.approx(conditional.sum(axis=0) / conditional.sum())
     assert truth.transform(rows(row)).shape == (1, 10)
     assert list(truth.get_feature_names_out())[:2] == ["h0=0", "h0=1"]
 
@@ -92,36 +92,37 @@ def test_drawn_rows_have_the_model_s_frequencies(second, truth):
     counts = np.zeros((3, 3))
     np.add.at(counts, tuple(drawn.T), 1)
     assert counts / 40_000 == pytest.approx(second.marginal(["x0", "x4"]), abs=0.015)
-    given = truth.sample(20_000, given={"x0": 2}, random_state=1)
-    share = np.bincount(given["x2"], minlength=3) / 20_000
+    conditional = truth.sample(20_000, given={"x0": 2}, random_state=1)
+    frequencies = np.bincount(conditional["x2"], minlength=3) / 20_000
     pair = second.marginal(["x0", "x2"])[2]
-    assert share == pytest.approx(pair / pair.sum(), abs=0.02)
+    assert frequencies == pytest.approx(pair / pair.sum(), abs=0.02)
 
 
 def test_the_most_likely_completion_is_that_of_enumeration(second, truth):
     row = rows([0, None, 2, 1, 1])
     table = second.marginal([*(f"h{t}" for t in range(5)), *second.names])
-    seen = table[(*(slice(None),) * 5, 0, slice(None), 2, 1, 1)]
-    best = np.unravel_index(seen.argmax(), seen.shape)
+    conditional = table[(*(slice(None),) * 5, 0, slice(None), 2, 1, 1)]
+    best = np.unravel_index(conditional.argmax(), conditional.shape)
     assert truth.most_likely(row)["x1"][0] == best[-1]
 
 
-@pytest.mark.parametrize("learn", WAYS)
-def test_every_way_learns_more_than_independence(learn):
+@pytest.mark.parametrize("learn", LEARNERS)
+def test_every_learner_learns_more_than_independence(learn):
     model = random_hmm_model(8, order=2, diagonal=2.0, random_state=3)
     train, test = frame(model, 5000), frame(model, 1000, seed=2)
-    shares = [train[name].value_counts(normalize=True) for name in train]
+    marginals = [train[name].value_counts(normalize=True) for name in train]
     alone = sum(
-        np.log(share[test[name]].to_numpy()) for share, name in zip(shares, test, strict=True)
+        np.log(marginal[test[name]].to_numpy())
+        for marginal, name in zip(marginals, test, strict=True)
     )
     fitted = HigherOrderHMM(2, 2, learn=learn).fit(train)
     best = model.log_prob(test.to_numpy()).mean()
     # Stepwise EM has strong pseudo-counts and one start.
-    share = 0.3 if learn == "online-em" else 0.6
-    assert fitted.score(test) > alone.mean() + share * (best - alone.mean())
+    fraction = 0.3 if learn == "online-em" else 0.6
+    assert fitted.score(test) > alone.mean() + fraction * (best - alone.mean())
 
 
-@pytest.mark.parametrize("learn", WAYS)
+@pytest.mark.parametrize("learn", LEARNERS)
 def test_missing_cells_and_weights_are_taken(learn):
     model = random_factorial_model(4, n_categories=5, random_state=0)
     table = frame(model, 400).astype("Int64")
@@ -167,8 +168,8 @@ def test_a_graph_with_loops_is_learnt_with_and_without_directions():
 def test_numbers_of_states_are_chosen_by_held_out_rows():
     model = random_hmm_model(5, order=1, n_states=3, n_categories=6, diagonal=4.0, random_state=1)
     fitted = HigherOrderHMM(1).fit(frame(model, 4000))
-    tried = fitted.diagnostics_["candidates"]
-    assert [each["n_states"] for each in tried][:2] == [2, 3]
+    candidates = fitted.diagnostics_["candidates"]
+    assert [candidate["n_states"] for candidate in candidates][:2] == [2, 3]
     assert set(fitted.node_states_.values()) == {3}
 
 
@@ -257,7 +258,7 @@ def test_what_operators_and_junction_trees_cannot_say_is_said(second, tmp_path):
 
 
 def test_tiny_tables_are_learnt():
-    for learn, n in itertools.product(WAYS, (1, 2, 5)):
+    for learn, n in itertools.product(LEARNERS, (1, 2, 5)):
         fitted = HigherOrderHMM(1, 2, learn=learn).fit([["a", "b", "a"]] * n)
         assert np.isfinite(fitted.score([["a", "b", "a"]]))
 

@@ -13,7 +13,7 @@ from tacit.language.learn.mixture_weights import mixture_weights
 from tacit.language.mixed_lm import MixedLM
 
 LINES = ["der Hund bellt", "die Katze läuft", "", "der Hund läuft", "die Maus läuft weg"] * 3
-ASKED = ["die Maus bellt", "der Igel läuft", ""]
+QUERIES = ["die Maus bellt", "der Igel läuft", ""]
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ def both(words, classes):
 @pytest.mark.parametrize("name", ["classes", "both"])
 def test_batch_and_word_by_word_agree_and_sum_to_one(name, request):
     model = request.getfixturevalue(name)
-    batch = model.score_samples(ASKED)
-    for line, wanted in zip(ASKED, batch, strict=True):
+    batch = model.score_samples(QUERIES)
+    for line, expected in zip(QUERIES, batch, strict=True):
         state, total = model.state(), 0.0
         for word in [*line.split(), "</s>"]:
             probs = model.predict_next_proba(state=state)
@@ -45,14 +45,14 @@ def test_batch_and_word_by_word_agree_and_sum_to_one(name, request):
             place = model.vocabulary_.ids([word])[0]
             assert np.log(probs[place]) == pytest.approx(said.log_prob, rel=1e-12)
             total += said.log_prob
-        assert total == pytest.approx(wanted, rel=1e-12)
+        assert total == pytest.approx(expected, rel=1e-12)
     assert model.predict_next_proba(["Igel", "Igel"], begin=False).sum() == pytest.approx(
         1, abs=1e-12
     )
-    assert model.perplexity(ASKED).n_unknown == 1
+    assert model.perplexity(QUERIES).n_unknown == 1
 
 
-def test_the_probability_is_that_of_the_class_times_the_share(classes):
+def test_the_probability_is_that_of_the_class_times_that_of_the_word_in_it(classes):
     probs = classes.predict_next_proba("der")
     by_class = np.bincount(classes.classes_, probs)
     for own in range(1, classes.classes_.max() + 1):
@@ -82,7 +82,7 @@ def test_files_give_models_of_classes_back(classes, tmp_path):
     path = tmp_path / "model.tacit"
     classes.save(path)
     again = tacit.load(path)
-    assert np.array_equal(again.score_samples(ASKED), classes.score_samples(ASKED))
+    assert np.array_equal(again.score_samples(QUERIES), classes.score_samples(QUERIES))
     edited(path, {"classes": np.full_like(classes.classes_, 99)})
     with pytest.raises(FileFormatError, match="'classes' holds an index"):
         tacit.load(path)
@@ -141,7 +141,7 @@ def test_files_give_mixtures_back(words, classes, tmp_path):
     for model in (inner, mixed):
         model.save(path)
         again = tacit.load(path)
-        assert np.array_equal(again.score_samples(ASKED), model.score_samples(ASKED))
+        assert np.array_equal(again.score_samples(QUERIES), model.score_samples(QUERIES))
         assert np.array_equal(again.predict_next_proba("der"), model.predict_next_proba("der"))
         assert (again.weights, again.diagnostics_) == (model.weights, model.diagnostics_)
         again.save(tmp_path / "again.tacit")

@@ -10,7 +10,7 @@ from tacit.language import kenlm
 from tacit.language.kneser_ney_lm import BackoffLM, KneserNeyLM
 
 LINES = ["der Hund bellt", "der Hund läuft", "", "die Katze läuft", "der Hund bellt laut"] * 3
-ASKED = ["der Hund läuft laut", "die Maus", "", "Katze Katze Katze"]
+QUERIES = ["der Hund läuft laut", "die Maus", "", "Katze Katze Katze"]
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3, 4])
@@ -30,15 +30,15 @@ def test_logarithms_are_to_base_ten(fitted, path, tmp_path, kind):
     fitted.save(tmp_path / "m.tacit")
     model = kenlm.Model({"arpa": path, "tacit": tmp_path / "m.tacit", "fitted": fitted}[kind])
     assert model.order == fitted.order
-    for line in ASKED:
-        wanted = fitted.score_samples([line])[0] / np.log(10)
+    for line in QUERIES:
+        expected = fitted.score_samples([line])[0] / np.log(10)
         # seven digits of each word in an ARPA file
-        assert model.score(line) == pytest.approx(wanted, abs=1e-6)
+        assert model.score(line) == pytest.approx(expected, abs=1e-6)
         words = list(model.full_scores(line))
-        assert sum(word[0] for word in words) == pytest.approx(wanted, abs=1e-6)
-        assert [word[1:] for word in words] == [each[2:] for each in fitted.scores(line)]
+        assert sum(word[0] for word in words) == pytest.approx(expected, abs=1e-6)
+        assert [word[1:] for word in words] == [score[2:] for score in fitted.scores(line)]
         n = len(line.split()) + 1
-        assert model.perplexity(line) == pytest.approx(10 ** (-wanted / n), rel=1e-6)
+        assert model.perplexity(line) == pytest.approx(10 ** (-expected / n), rel=1e-6)
 
 
 def test_states_walk_along_a_sentence(fitted):
@@ -75,7 +75,7 @@ def test_models_of_arpa_files_can_be_saved(path, tmp_path):
     model = BackoffLM.from_arpa(path)
     model.save(tmp_path / "m.tacit")
     again = tacit.load(tmp_path / "m.tacit")
-    assert np.array_equal(again.score_samples(ASKED), model.score_samples(ASKED))
+    assert np.array_equal(again.score_samples(QUERIES), model.score_samples(QUERIES))
     again.to_arpa(tmp_path / "again.arpa")
     assert (tmp_path / "again.arpa").read_bytes() == path.read_bytes()
 
@@ -92,7 +92,7 @@ def test_the_kenlm_module_says_the_same(fitted, path):
     if fitted.order == 1:
         pytest.skip("KenLM refuses models of unigrams only")
     theirs, own = peer.Model(str(path)), kenlm.Model(fitted)
-    for line in ASKED:
+    for line in QUERIES:
         words = zip(theirs.full_scores(line), own.full_scores(line), strict=True)
         for one, two in words:
             assert one[0] == pytest.approx(two[0], abs=1e-5)

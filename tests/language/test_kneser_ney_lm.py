@@ -17,7 +17,7 @@ from tacit.language.kneser_ney_lm import KneserNeyLM
 from tacit.language.moments.ngram_counts import GramCounts
 
 LINES = ["der Hund bellt", "der Hund läuft", "", "die Katze läuft", "der Hund bellt laut"] * 3
-ASKED = ["der Hund läuft laut", "die Maus", ""]
+QUERIES = ["der Hund läuft laut", "die Maus", ""]
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +27,13 @@ def model():
 
 def test_batch_sentence_and_word_by_word_agree(model, tmp_path):
     path = tmp_path / "asked.txt"
-    path.write_text("\n".join([*ASKED, ""]), encoding="utf-8")
+    path.write_text("\n".join([*QUERIES, ""]), encoding="utf-8")
     batch = model.score_samples(path)
-    for line, wanted in zip(ASKED, batch, strict=True):
+    for line, expected in zip(QUERIES, batch, strict=True):
         scores = model.scores(line)
-        assert model.score_samples([line]) == pytest.approx([wanted], rel=1e-12)
-        assert model.score_samples([line.split()]) == pytest.approx([wanted], rel=1e-12)
-        assert sum(score.log_prob for score in scores) == pytest.approx(wanted, rel=1e-12)
+        assert model.score_samples([line]) == pytest.approx([expected], rel=1e-12)
+        assert model.score_samples([line.split()]) == pytest.approx([expected], rel=1e-12)
+        assert sum(score.log_prob for score in scores) == pytest.approx(expected, rel=1e-12)
         state, total = model.state(), 0.0
         for word, said in zip([*line.split(), "</s>"], scores, strict=True):
             at = model.predict_next_proba(state=state)
@@ -44,22 +44,22 @@ def test_batch_sentence_and_word_by_word_agree(model, tmp_path):
             assert again.log_prob == pytest.approx(said.log_prob, rel=1e-12)
             assert again[2:] == said[2:]
             total += again.log_prob
-        assert total == pytest.approx(wanted, rel=1e-12)
-    assert model.score(ASKED) == pytest.approx(batch.mean(), rel=1e-12)
+        assert total == pytest.approx(expected, rel=1e-12)
+    assert model.score(QUERIES) == pytest.approx(batch.mean(), rel=1e-12)
 
 
 def test_scores_tell_order_and_unknown_words(model):
-    found = model.scores("der Hund miaut")
-    assert [(each.word, each.order, each.unknown) for each in found] == [
+    actual = model.scores("der Hund miaut")
+    assert [(one.word, one.order, one.unknown) for one in actual] == [
         ("der", 2, False),
         ("Hund", 3, False),
         ("miaut", 1, True),
         ("</s>", 1, False),
     ]
     part = model.scores("Hund bellt", begin=False, end=False)
-    assert [each.order for each in part] == [1, 2]
+    assert [one.order for one in part] == [1, 2]
     assert model.score_samples(["Hund bellt"], begin=False, end=False) == pytest.approx(
-        [sum(each.log_prob for each in part)], rel=1e-12
+        [sum(one.log_prob for one in part)], rel=1e-12
     )
 
 
@@ -71,8 +71,8 @@ def test_the_compiled_score_of_a_text_agrees_with_its_python_source(model):
         coded = np.frombuffer(line.encode(), dtype=np.uint8)
         table = model.vocabulary_.packed_table
         with python_source(backoff), np.errstate(over="ignore"):
-            found = backoff.score_text(model._packed, table, coded, model._begin, 2)
-        assert found == pytest.approx(model.score_samples([line])[0], rel=1e-12)
+            actual = backoff.score_text(model._packed, table, coded, model._begin, 2)
+        assert actual == pytest.approx(model.score_samples([line])[0], rel=1e-12)
 
 
 def test_a_long_sentence_does_not_underflow(model):
@@ -85,14 +85,14 @@ def test_a_long_sentence_does_not_underflow(model):
 
 
 def test_perplexity_comes_with_and_without_unknown_words(model):
-    found = model.perplexity(ASKED)
-    scores = [score for line in ASKED for score in model.scores(line)]
+    actual = model.perplexity(QUERIES)
+    scores = [score for line in QUERIES for score in model.scores(line)]
     logs = np.array([score.log_prob for score in scores])
     known = np.array([not score.unknown for score in scores])
-    assert float(found) == pytest.approx(np.exp(-logs.mean()), rel=1e-12)
-    assert found.without_unknown == pytest.approx(np.exp(-logs[known].mean()), rel=1e-12)
-    assert (found.n_words, found.n_lines, found.n_unknown) == (6, 3, 1)
-    assert found.log_prob == pytest.approx(logs.sum(), rel=1e-12)
+    assert float(actual) == pytest.approx(np.exp(-logs.mean()), rel=1e-12)
+    assert actual.without_unknown == pytest.approx(np.exp(-logs[known].mean()), rel=1e-12)
+    assert (actual.n_words, actual.n_lines, actual.n_unknown) == (6, 3, 1)
+    assert actual.log_prob == pytest.approx(logs.sum(), rel=1e-12)
 
 
 def test_the_most_probable_words_come_first(model):
@@ -105,8 +105,8 @@ def test_the_most_probable_words_come_first(model):
 
 def test_draws_follow_the_distribution(model):
     draws = model.sample(400, given="der", random_state=0)
-    share = np.mean([draw.split()[:1] == ["Hund"] for draw in draws])
-    assert share == pytest.approx(dict(model.top("der", 20))["Hund"], abs=0.08)
+    fraction = np.mean([draw.split()[:1] == ["Hund"] for draw in draws])
+    assert fraction == pytest.approx(dict(model.top("der", 20))["Hund"], abs=0.08)
     assert model.sample(3, random_state=1) == model.sample(3, random_state=1)
     assert model.sample(1, max_length=0) == [""]
 
@@ -120,7 +120,7 @@ def test_files_give_models_back(tmp_path, settings):
     path = tmp_path / "m.tacit"
     model.save(path)
     again = tacit.load(path)
-    assert np.array_equal(again.score_samples(ASKED), model.score_samples(ASKED))
+    assert np.array_equal(again.score_samples(QUERIES), model.score_samples(QUERIES))
     assert again.vocabulary_ == model.vocabulary_
     assert again.discounts_ == model.discounts_
     assert again.order == 3
@@ -240,9 +240,9 @@ def test_progress_tells_of_words_and_of_their_speed(tmp_path):
             progress=lambda share, said, told=told: told.append((share, said)), **more
         )
         model.fit(text)
-        shares = [share for share, _ in told]
-        assert shares == sorted(shares)
-        assert 0 <= shares[0] <= shares[-1] <= 1
+        proportions = [share for share, _ in told]
+        assert proportions == sorted(proportions)
+        assert 0 <= proportions[0] <= proportions[-1] <= 1
         assert any(said.startswith(("reading: ", "counting: ")) for _, said in told)
         assert sum("words/s" in said for _, said in told) >= 2
         told.clear()
@@ -255,7 +255,7 @@ def test_progress_tells_of_words_and_of_their_speed(tmp_path):
 
 def test_words_that_cannot_come_are_not_among_the_likeliest():
     model = KneserNeyLM(order=2).fit(LINES)
-    found = model.top("der", 1000)
-    assert len(found) == len(model.vocabulary_) - 1  # all but <s>
-    assert {word for word, _ in found} == set(model.vocabulary_.words) - {"<s>"}
-    assert sum(prob for _, prob in found) == pytest.approx(1, abs=1e-12)
+    actual = model.top("der", 1000)
+    assert len(actual) == len(model.vocabulary_) - 1  # all but <s>
+    assert {word for word, _ in actual} == set(model.vocabulary_.words) - {"<s>"}
+    assert sum(prob for _, prob in actual) == pytest.approx(1, abs=1e-12)

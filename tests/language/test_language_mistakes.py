@@ -93,7 +93,7 @@ def test_a_model_that_cannot_be_written_leaves_nothing(tmp_path):
             write(tmp_path / "nowhere" / "m.tacit")
         with pytest.raises(FileWriteError, match="it is a folder"):
             write(tmp_path / "folder.tacit")
-    assert [each.name for each in tmp_path.iterdir()] == ["folder.tacit"]
+    assert [one.name for one in tmp_path.iterdir()] == ["folder.tacit"]
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="nothing is reserved here")

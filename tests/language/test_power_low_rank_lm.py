@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 from sklearn.exceptions import NotFittedError
 
 import tacit
 from oracles.edited_files import edited
+from oracles.stored_again import FOLDER
 from tacit.errors import ArgumentError, DataError, FileFormatError
 from tacit.language.kneser_ney_lm import KneserNeyLM
 from tacit.language.power_low_rank_lm import PowerLowRankLM
@@ -31,7 +33,7 @@ def model():
     return PowerLowRankLM(3, n_restarts=2, random_state=0).fit(lines(0), validation=lines(1, 50))
 
 
-def test_words_of_classes_are_told_better_than_by_kneser_ney(model):
+def test_words_of_classes_are_predicted_better_than_by_kneser_ney(model):
     peer = KneserNeyLM(3).fit(lines(0))
     assert model.perplexity(lines(2)) < 0.95 * peer.perplexity(lines(2))
 
@@ -72,15 +74,16 @@ def test_the_seed_decides_and_threads_do_not():
     assert not np.array_equal(one.model_.left, other.model_.left)
 
 
-def test_the_preset_of_the_thesis():
-    model = PowerLowRankLM(3, preset="thesis", random_state=0).fit(lines(0))
+def test_the_printed_form():
+    ranks = {2: 3, 3: 2}
+    model = PowerLowRankLM(3, preset="printed", ranks=ranks, random_state=0).fit(lines(0))
     assert model.model_.grams.probs[0] == 0.0  # unknown words have none
     assert [len(model.plans_[at].powers) for at in (2, 3)] == [1, 1]
     assert model.diagnostics_["pads"] == 2
-    tried = PowerLowRankLM(3, preset="thesis", random_state=0).fit(
+    fitted_again = PowerLowRankLM(3, preset="printed", random_state=0).fit(
         lines(0), validation=lines(1, 50)
     )
-    assert tried.plans_[2].weights == (1.0,)
+    assert fitted_again.plans_[2].weights == (1.0,)
 
 
 def test_powers_ranks_and_weights_can_be_given():
@@ -105,7 +108,7 @@ def test_powers_ranks_and_weights_can_be_given():
         {"ranks": {2: (1, 1, 1)}},
         {"powers": {2: "half"}},
         {"weights": {2: (2.0, 1.0)}},
-        {"preset": "theses"},
+        {"preset": "thesis"},
         {"n_restarts": 0},
         {"base": "none"},
     ],
@@ -130,6 +133,15 @@ def test_a_file_gives_the_model_back(model, tmp_path):
     assert loaded.score_samples(lines(3, 20)) == pytest.approx(
         model.score_samples(lines(3, 20)), rel=0, abs=0
     )
+
+
+def test_files_of_older_formats_name_the_printed_form_otherwise(tmp_path):
+    stored, path = FOLDER / "other-1-ensemble.tacit", tmp_path / "model.tacit"
+    with safe_open(stored, "numpy") as file:
+        header = file.metadata()["tacit"]
+    header = header.replace('"preset": null', '"preset": "thesis"')
+    save_file(load_file(stored), path, {"tacit": header})
+    assert tacit.load(path).preset == "printed"
 
 
 @pytest.mark.parametrize(
@@ -172,9 +184,9 @@ def test_rows_and_columns_lie_within_their_factors(model, tmp_path, name, change
     model.save(path)
     arrays = load_file(path)
     ranks = arrays["model.ranks"]
-    for each, factor in (("rows", "left"), ("columns", "right")):
-        last = np.argmax(arrays[f"model.{each}"])
-        end = arrays[f"model.{each}"][last] + ranks[last]
+    for one, factor in (("rows", "left"), ("columns", "right")):
+        last = np.argmax(arrays[f"model.{one}"])
+        end = arrays[f"model.{one}"][last] + ranks[last]
         assert end == len(arrays[f"model.{factor}"])
     changed = {f"model.{name}": change(arrays[f"model.{name}"])}
     edited(path, changed)
@@ -183,8 +195,11 @@ def test_rows_and_columns_lie_within_their_factors(model, tmp_path, name, change
 
 
 @pytest.mark.parametrize("lines", [["a b a", "b"], [""], ["a"], ["a a a a"]])
-@pytest.mark.parametrize("preset", [None, "thesis"])
+@pytest.mark.parametrize("preset", [None, "printed"])
 def test_tiny_texts(lines, preset):
     for order in (1, 3, 4):
-        model = PowerLowRankLM(order, preset=preset, random_state=0, n_jobs=2).fit(lines)
+        ranks = {at: 1 for at in (2, 3) if at <= order} if preset else "auto"
+        model = PowerLowRankLM(order, preset=preset, ranks=ranks, random_state=0, n_jobs=2).fit(
+            lines
+        )
         assert model.predict_next_proba("a").sum() == pytest.approx(1, abs=1e-12)

@@ -27,37 +27,37 @@ from tacit.messages.repairs import Repairs
 EXACT = 1e-10
 
 
-def cell_distribution(joint, evidence, row, leaf, *, own_counts):
+def cell_distribution(joint, evidence, row, leaf, *, include_cell):
     """By enumeration: P(cell | row), with or without what is known of the cell itself."""
-    table = weighed(joint, evidence, row, leave_out=() if own_counts else (leaf,))
+    table = weighed(joint, evidence, row, leave_out=() if include_cell else (leaf,))
     alone = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis != leaf))
     return alone / alone.sum()
 
 
-@pytest.mark.parametrize("own_counts", [False, True])
+@pytest.mark.parametrize("include_cell", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("soft_leaves", [0, 2])
 @pytest.mark.parametrize("seed", range(3))
-def test_cell_distributions_agree_with_enumeration(own_counts, kind, soft_leaves, seed):
+def test_cell_distributions_agree_with_enumeration(include_cell, kind, soft_leaves, seed):
     rng = np.random.default_rng(seed)
     tables = random_model(rng, n_leaves=6, most_children=4, most_states=3)
     joint = leaf_joint(tables)
     evidence = random_evidence(rng, joint.shape, soft_leaves=soft_leaves)
-    ask = marginals if own_counts else conditionals
-    found = ask(in_kind(rng, tables, kind), evidence)
-    assert found.nodes == tuple(range(6))
-    for leaf, table in zip(found.nodes, found.tables, strict=True):
+    ask = marginals if include_cell else conditionals
+    beliefs = ask(in_kind(rng, tables, kind), evidence)
+    assert beliefs.nodes == tuple(range(6))
+    for leaf, table in zip(beliefs.nodes, beliefs.tables, strict=True):
         assert table.shape == (30, joint.shape[leaf])
         for row in range(30):
-            expected = cell_distribution(joint, evidence, row, leaf, own_counts=own_counts)
+            expected = cell_distribution(joint, evidence, row, leaf, include_cell=include_cell)
             assert table[row] == pytest.approx(expected, abs=EXACT)
-    asked = 30 * 6 if not own_counts else int((evidence.codes < 0).sum())
-    assert found.repairs == Repairs(asked, negative_mass=found.repairs.negative_mass)
-    assert found.repairs.negative_mass < EXACT
+    n_answers = 30 * 6 if not include_cell else int((evidence.codes < 0).sum())
+    assert beliefs.repairs == Repairs(n_answers, negative_mass=beliefs.repairs.negative_mass)
+    assert beliefs.repairs.negative_mass < EXACT
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_some_leaves_are_answered_as_among_all_and_in_the_order_asked(kind):
+def test_some_leaves_are_answered_as_among_all_and_in_the_order_of_the_query(kind):
     rng = np.random.default_rng(0)
     tables = random_model(rng, n_leaves=6, most_children=3)
     network = in_kind(rng, tables, kind)
@@ -77,10 +77,10 @@ def test_answers_do_not_depend_on_blocks(block_rows, kind):
     network = in_kind(rng, tables, kind)
     evidence = random_evidence(rng, tables.layout.n_states[:6], soft_leaves=1)
     for ask in (conditionals, marginals):
-        whole, apart = ask(network, evidence), ask(network, evidence, block_rows=block_rows)
-        for one, other in zip(whole.tables, apart.tables, strict=True):
+        all_at_once, apart = ask(network, evidence), ask(network, evidence, block_rows=block_rows)
+        for one, other in zip(all_at_once.tables, apart.tables, strict=True):
             assert other == pytest.approx(one, abs=1e-12)
-        assert apart.repairs.n_answers == whole.repairs.n_answers
+        assert apart.repairs.n_answers == all_at_once.repairs.n_answers
     assert np.array_equal(
         impute(network, evidence).codes, impute(network, evidence, block_rows=block_rows).codes
     )
@@ -104,16 +104,16 @@ def test_missing_cells_are_filled_with_their_most_probable_category(kind, soft_l
     joint = leaf_joint(tables)
     evidence = random_evidence(rng, joint.shape, soft_leaves=soft_leaves)
     before = evidence.codes.copy()
-    found = impute(in_kind(rng, tables, kind), evidence)
+    imputed = impute(in_kind(rng, tables, kind), evidence)
     assert np.array_equal(evidence.codes, before)
-    assert found.codes.dtype == before.dtype
-    for row, leaf in np.ndindex(found.codes.shape):
+    assert imputed.codes.dtype == before.dtype
+    for row, leaf in np.ndindex(imputed.codes.shape):
         if before[row, leaf] >= 0:
-            assert found.codes[row, leaf] == before[row, leaf]
+            assert imputed.codes[row, leaf] == before[row, leaf]
         else:
-            expected = cell_distribution(joint, evidence, row, leaf, own_counts=True)
-            assert found.codes[row, leaf] == expected.argmax()
-    assert found.repairs.n_answers == int((before < 0).sum())
+            expected = cell_distribution(joint, evidence, row, leaf, include_cell=True)
+            assert imputed.codes[row, leaf] == expected.argmax()
+    assert imputed.repairs.n_answers == int((before < 0).sum())
 
 
 def test_rows_without_missing_cells_are_left_alone():
@@ -134,7 +134,7 @@ def test_no_rows_have_no_answers(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parent", [[-1], [1, -1]])
-def test_one_variable_has_its_own_distribution(kind, parent):
+def test_one_variable_has_its_marginal_distribution(kind, parent):
     rng = np.random.default_rng(0)
     tables = random_tables(rng, rooted_tree(parent, 1), (3, 2)[: len(parent)])
     network = in_kind(rng, tables, kind)
@@ -163,8 +163,8 @@ def test_a_row_is_a_cell_given_the_others_times_the_others(row, leaf, kind):
     others = log_prob(NETWORKS[kind], evidence.without([leaf])).values[0]
     cell = conditionals(NETWORKS[kind], evidence, [leaf]).tables[0][0]
     certain = 1.0 if row[leaf] < 0 else cell[row[leaf]]
-    whole = log_prob(NETWORKS[kind], evidence).values[0]
-    assert whole == pytest.approx(others + math.log(certain), abs=1e-9)
+    all_at_once = log_prob(NETWORKS[kind], evidence).values[0]
+    assert all_at_once == pytest.approx(others + math.log(certain), abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -172,9 +172,9 @@ def test_marginals_of_leaves_agree_with_enumeration(kind):
     rng = np.random.default_rng(2)
     tables = random_model(rng)
     joint = leaf_joint(tables)
-    for leaf, found in enumerate(leaf_marginals(in_kind(rng, tables, kind))):
+    for leaf, actual in enumerate(leaf_marginals(in_kind(rng, tables, kind))):
         others = tuple(axis for axis in range(joint.ndim) if axis != leaf)
-        assert found == pytest.approx(joint.sum(axis=others), abs=EXACT)
+        assert actual == pytest.approx(joint.sum(axis=others), abs=EXACT)
 
 
 def noisy(rng, tables):
@@ -193,21 +193,21 @@ def spoilt():
     return noisy(rng, tables), evidence
 
 
-def test_estimates_that_are_not_positive_become_a_share_of_independence():
+def test_estimates_that_are_not_positive_become_a_fraction_of_independence():
     network, evidence = spoilt()
     raw = log_prob(network, evidence, negative="nan")
-    found = log_prob(network, evidence)
+    scores = log_prob(network, evidence)
     wrong = np.isnan(raw.values)
     assert 5 < wrong.sum() < 150
-    assert np.array_equal(found.values[~wrong], raw.values[~wrong])
-    assert found.repairs.n_answers == 200
-    assert found.repairs.n_undefined == found.repairs.n_negative == wrong.sum()
+    assert np.array_equal(scores.values[~wrong], raw.values[~wrong])
+    assert scores.repairs.n_answers == 200
+    assert scores.repairs.n_undefined == scores.repairs.n_negative == wrong.sum()
     base = leaf_marginals(network)
-    cards = [len(each) for each in base]
+    cards = [len(marginal) for marginal in base]
     for row in np.flatnonzero(wrong):
         cells = cell_likelihoods(evidence, row, cards)
         independent = math.prod(max(a @ b, 1e-9) for a, b in zip(cells, base, strict=True))
-        assert found.values[row] == pytest.approx(math.log(1e-3 * independent), rel=1e-9)
+        assert scores.values[row] == pytest.approx(math.log(1e-3 * independent), rel=1e-9)
 
 
 def test_floor_and_independence_model_can_be_chosen():
@@ -215,11 +215,11 @@ def test_floor_and_independence_model_can_be_chosen():
     even = [np.ones(len(emit)) for emit in network.emit]
     codes = Evidence(evidence.codes)
     wrong = np.isnan(log_prob(network, codes, negative="nan").values)
-    found = log_prob(network, codes, floor=0.5, base=even)
-    assert found.values[wrong] == pytest.approx(np.full(wrong.sum(), math.log(0.5)), rel=1e-12)
+    scores = log_prob(network, codes, floor=0.5, base=even)
+    assert scores.values[wrong] == pytest.approx(np.full(wrong.sum(), math.log(0.5)), rel=1e-12)
 
 
-def test_estimates_that_are_not_positive_raise_where_asked():
+def test_estimates_that_are_not_positive_raise_if_requested():
     network, evidence = spoilt()
     with pytest.raises(NegativeProbabilityError, match=r"of 200 rows, the first being row \d+"):
         log_prob(network, evidence, negative="raise")
@@ -231,17 +231,17 @@ def test_an_estimate_that_is_not_a_number_is_not_positive():
         network.tree, (network.emit[0] * np.nan, *network.emit[1:]), network.total, network.nodes
     )
     rows = Evidence(np.where(evidence.codes < 0, 0, evidence.codes))
-    found = log_prob(broken, rows, base=[np.ones(len(emit)) for emit in network.emit])
-    assert found.values == pytest.approx(np.full(200, math.log(1e-3)))
-    assert found.repairs.n_undefined == 200
+    scores = log_prob(broken, rows, base=[np.ones(len(emit)) for emit in network.emit])
+    assert scores.values == pytest.approx(np.full(200, math.log(1e-3)))
+    assert scores.repairs.n_undefined == 200
 
 
 def test_nothing_is_raised_or_counted_where_all_is_positive():
     rng = np.random.default_rng(0)
     tables = random_model(rng)
     evidence = random_evidence(rng, tables.layout.n_states[:5])
-    found = log_prob(in_kind(rng, tables, "dense"), evidence, negative="raise")
-    assert found.repairs == Repairs(30)
+    scores = log_prob(in_kind(rng, tables, "dense"), evidence, negative="raise")
+    assert scores.repairs == Repairs(30)
 
 
 @pytest.mark.parametrize("how", [{"negative": "ignore"}, {"floor": 0.0}, {"floor": 2.0}])
@@ -254,12 +254,12 @@ def test_unknown_policies_are_refused(how):
 @pytest.mark.parametrize("ask", [conditionals, marginals])
 def test_cell_distributions_of_a_noisy_network_are_distributions(ask):
     network, evidence = spoilt()
-    found = ask(network, evidence)
-    for table in found.tables:
+    beliefs = ask(network, evidence)
+    for table in beliefs.tables:
         assert (table >= 0).all()
         assert table.sum(axis=1) == pytest.approx(np.ones(200), rel=1e-12)
-    assert found.repairs.n_negative > found.repairs.n_undefined > 0
-    assert 0 < found.repairs.as_dict()["mean_negative_mass"] < 1
+    assert beliefs.repairs.n_negative > beliefs.repairs.n_undefined > 0
+    assert 0 < beliefs.repairs.as_dict()["mean_negative_mass"] < 1
 
 
 def impossible():
@@ -275,36 +275,36 @@ def test_impossible_rows_have_log_probability_minus_infinity_in_tables():
     tables = impossible()
     evidence = Evidence(np.array([[0, 1, -1], [0, 0, -1]]))
     for negative in ("floor", "nan", "raise"):
-        found = log_prob(tables.network, evidence, negative=negative)
-        assert found.values[0] == -math.inf
-        assert found.values[1] == pytest.approx(math.log(tables.table(3)[0, 0]))
-        assert found.repairs == Repairs(2)
+        scores = log_prob(tables.network, evidence, negative=negative)
+        assert scores.values[0] == -math.inf
+        assert scores.values[1] == pytest.approx(math.log(tables.table(3)[0, 0]))
+        assert scores.repairs == Repairs(2)
 
 
 @pytest.mark.parametrize("ask", [conditionals, marginals])
 def test_cells_of_impossible_rows_get_their_distribution_without_evidence(ask):
     tables = impossible()
     evidence = Evidence(np.array([[0, 1, -1], [0, 0, -1]]))
-    found = ask(tables.network, evidence, [2])
-    assert found.tables[0][0] == pytest.approx(tables.table(3)[0] @ tables.table(2), rel=1e-12)
-    assert found.tables[0][1] == pytest.approx(tables.table(2)[0], rel=1e-12)
-    assert found.repairs == Repairs(2, n_undefined=1)
+    beliefs = ask(tables.network, evidence, [2])
+    assert beliefs.tables[0][0] == pytest.approx(tables.table(3)[0] @ tables.table(2), rel=1e-12)
+    assert beliefs.tables[0][1] == pytest.approx(tables.table(2)[0], rel=1e-12)
+    assert beliefs.repairs == Repairs(2, n_undefined=1)
 
 
 def test_an_observed_cell_keeps_its_category_however_impossible():
     evidence = Evidence(np.array([[0, 1, -1]]), {2: np.array([[0.0, 1.0, 3.0]])})
     tables = impossible()
-    found = marginals(tables.network, evidence)
-    assert found.tables[0].tolist() == [[1, 0]]
-    assert found.tables[1].tolist() == [[0, 1]]
+    beliefs = marginals(tables.network, evidence)
+    assert beliefs.tables[0].tolist() == [[1, 0]]
+    assert beliefs.tables[1].tolist() == [[0, 1]]
     prior = tables.table(3)[0] @ tables.table(2) * [0, 1, 3]
-    assert found.tables[2][0] == pytest.approx(prior / prior.sum(), rel=1e-12)
+    assert beliefs.tables[2][0] == pytest.approx(prior / prior.sum(), rel=1e-12)
 
 
 def test_a_cell_known_to_have_an_impossible_category_has_it():
     tables = impossible()
     tables.table(2)[:] = [0.0, 0.5, 0.5]
     evidence = Evidence(np.array([[0, 0, -1]]), {2: np.array([[2.0, 0.0, 0.0]])})
-    found = marginals(tables.network, evidence, [2])
-    assert found.tables[0].tolist() == [[1, 0, 0]]
-    assert found.repairs == Repairs(1, n_undefined=1)
+    beliefs = marginals(tables.network, evidence, [2])
+    assert beliefs.tables[0].tolist() == [[1, 0, 0]]
+    assert beliefs.repairs == Repairs(1, n_undefined=1)

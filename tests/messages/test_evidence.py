@@ -6,7 +6,7 @@ import pytest
 from oracles.networks import random_tables, rooted_tree
 from tacit.errors import ArgumentError, DataError
 from tacit.messages.conditionals import conditionals, impute, log_prob, marginals
-from tacit.messages.evidence import Evidence, check_evidence, given, nothing, one_of
+from tacit.messages.evidence import Evidence, check_evidence, evidence_row, nothing, one_of
 from tacit.messages.hidden_states import most_likely, posterior
 from tacit.messages.joint import joint_conditional
 from tacit.messages.passes import log_values
@@ -16,17 +16,17 @@ TABLES = random_tables(np.random.default_rng(0), rooted_tree([3, 3, 3, -1], 3), 
 
 
 def test_a_set_of_categories_has_the_probability_of_any_of_them():
-    evidence = given([2, 3, 4], {0: 1, 2: {0, 3}})
+    evidence = evidence_row([2, 3, 4], {0: 1, 2: {0, 3}})
     apart = Evidence(np.array([[1, -1, 0], [1, -1, 3]]))
     _, together = log_values(TABLES.network, evidence)
-    _, each = log_values(TABLES.network, apart)
-    assert np.exp(together[0]) == pytest.approx(np.exp(each).sum(), rel=1e-12)
+    _, separate = log_values(TABLES.network, apart)
+    assert np.exp(together[0]) == pytest.approx(np.exp(separate).sum(), rel=1e-12)
 
 
 def test_what_is_known_may_be_a_category_a_set_or_likelihoods():
-    evidence = given([2, 3, 4], {0: np.int64(1), 1: frozenset({2}), 2: [0.5, 0.0, 0.0, 2.0]})
+    evidence = evidence_row([2, 3, 4], {0: np.int64(1), 1: frozenset({2}), 2: [0.5, 0.0, 0.0, 2.0]})
     assert evidence.codes.tolist() == [[1, -1, -1]]
-    assert {leaf: each.tolist() for leaf, each in evidence.soft.items()} == {
+    assert {leaf: likelihoods.tolist() for leaf, likelihoods in evidence.soft.items()} == {
         1: [[0, 0, 1]],
         2: [[0.5, 0, 0, 2]],
     }
@@ -110,8 +110,8 @@ def test_queries_leave_codes_as_they_were(kind):
 def test_codes_may_be_any_integers_in_any_order(kind, order):
     codes = np.array([[0, 1, 2], [1, -1, 3], [-1, 2, -1]])
     _, expected = log_values(TABLES.network, Evidence(codes))
-    _, found = log_values(TABLES.network, Evidence(np.array(codes, dtype=kind, order=order)))
-    assert np.array_equal(found, expected)
+    _, actual = log_values(TABLES.network, Evidence(np.array(codes, dtype=kind, order=order)))
+    assert np.array_equal(actual, expected)
 
 
 def test_nothing_is_observed_of_empty_evidence():

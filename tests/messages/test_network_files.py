@@ -49,37 +49,37 @@ def test_a_network_comes_back(kind, seed):
     rng = np.random.default_rng(seed)
     tables = random_model(rng, n_leaves=6)
     network = in_kind(rng, tables, kind)
-    found = copied(PARAMETERS, network)
-    assert same_tree(found.tree, network.tree)
-    assert leaf_sizes(found) == tables.layout.n_states[:6]
-    assert found.ranks == network.ranks
-    for old, new in zip(network.nodes, found.nodes, strict=True):
+    restored = copied(PARAMETERS, network)
+    assert same_tree(restored.tree, network.tree)
+    assert leaf_sizes(restored) == tables.layout.n_states[:6]
+    assert restored.ranks == network.ranks
+    for old, new in zip(network.nodes, restored.nodes, strict=True):
         assert type(new) is type(old)
         for one, other in zip(tensors(old), tensors(new), strict=True):
             assert np.array_equal(one, other)
     for name in ("emit", "total"):
-        for old, new in zip(getattr(network, name), getattr(found, name), strict=True):
+        for old, new in zip(getattr(network, name), getattr(restored, name), strict=True):
             assert np.array_equal(old, new)
 
 
 @given(st.integers(0, 10**6))
 def test_tables_come_back(seed):
     tables = model(seed)
-    found = copied(PARAMETERS, tables)
-    assert same_tree(found.tree, tables.tree)
-    assert found.layout.n_states == tables.layout.n_states
-    assert np.array_equal(found.values, tables.values)
+    restored = copied(PARAMETERS, tables)
+    assert same_tree(restored.tree, tables.tree)
+    assert restored.layout.n_states == tables.layout.n_states
+    assert np.array_equal(restored.values, tables.values)
 
 
 @given(seed=st.integers(0, 10**6), n_components=st.integers(1, 4))
 def test_a_mixture_comes_back(seed, n_components):
     mixture = random_mixture(np.random.default_rng(seed), n_components)
-    found = copied(PARAMETERS, mixture)
-    assert np.array_equal(found.weights, mixture.weights)
-    assert leaf_sizes(found) == tuple(cards_of(mixture))
-    assert leaf_names(found) == leaf_names(mixture)
-    assert tree_of(found) is found.parts[found.heaviest].tree
-    for old, new in zip(mixture.parts, found.parts, strict=True):
+    restored = copied(PARAMETERS, mixture)
+    assert np.array_equal(restored.weights, mixture.weights)
+    assert leaf_sizes(restored) == tuple(cards_of(mixture))
+    assert leaf_names(restored) == leaf_names(mixture)
+    assert tree_of(restored) is restored.parts[restored.heaviest].tree
+    for old, new in zip(mixture.parts, restored.parts, strict=True):
         assert same_tree(new.tree, old.tree)
         assert np.array_equal(new.values, old.values)
 

@@ -44,8 +44,8 @@ def test_value_of_every_row_is_its_probability(kind, seed):
     rng = np.random.default_rng(seed)
     tables = random_model(rng)
     joint = leaf_joint(tables)
-    found = values(in_kind(rng, tables, kind), Evidence(all_rows(joint.shape)))
-    assert found == pytest.approx(joint.ravel(), rel=EXACT, abs=1e-14)
+    actual = values(in_kind(rng, tables, kind), Evidence(all_rows(joint.shape)))
+    assert actual == pytest.approx(joint.ravel(), rel=EXACT, abs=1e-14)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,8 +55,8 @@ def test_missing_cells_are_summed_out_and_likelihoods_weigh(kind, soft_leaves, s
     rng = np.random.default_rng(seed)
     tables = random_model(rng, n_leaves=6, most_children=4, most_states=3)
     evidence = random_evidence(rng, tables.layout.n_states[:6], soft_leaves=soft_leaves)
-    found = values(in_kind(rng, tables, kind), evidence)
-    assert found == pytest.approx(by_enumeration(tables, evidence), rel=EXACT)
+    actual = values(in_kind(rng, tables, kind), evidence)
+    assert actual == pytest.approx(by_enumeration(tables, evidence), rel=EXACT)
 
 
 MODEL = random_model(np.random.default_rng(8), n_leaves=5, most_states=3)
@@ -131,9 +131,9 @@ def test_small_and_copying_trees_agree_with_enumeration(kind, parent, n_leaves, 
     tables = random_tables(rng, tree, tuple(n_states))
     joint = leaf_joint(tables)
     evidence = Evidence(all_rows([card + 1 for card in joint.shape]) - 1)
-    found = values(in_kind(rng, tables, kind), evidence)
+    actual = values(in_kind(rng, tables, kind), evidence)
     # A copy makes rows impossible: zero, or what rounding leaves of it.
-    assert found == pytest.approx(by_enumeration(tables, evidence), rel=EXACT, abs=1e-14)
+    assert actual == pytest.approx(by_enumeration(tables, evidence), rel=EXACT, abs=1e-14)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -142,7 +142,7 @@ def test_three_hundred_leaves_in_a_row_neither_under_nor_overflow(kind):
     tree = caterpillar(300)
     tables = random_tables(rng, tree, (40,) * 300 + (2,) * 299)
     codes = rng.integers(0, 40, size=(7, 300))
-    found = log_values(in_kind(rng, tables, kind), Evidence(codes))
+    actual = log_values(in_kind(rng, tables, kind), Evidence(codes))
     # The same product as in a hidden Markov chain, in logarithms, row by row.
     expected = []
     for row in codes:
@@ -153,8 +153,8 @@ def test_three_hundred_leaves_in_a_row_neither_under_nor_overflow(kind):
             message += log_emit[node - 298]
         expected.append(np.logaddexp.reduce(np.log(tables.table(598)[0]) + message))
     assert max(expected) < math.log(np.finfo(float).tiny)
-    assert (found[0] == 1).all()
-    assert found[1] == pytest.approx(np.array(expected), rel=1e-9)
+    assert (actual[0] == 1).all()
+    assert actual[1] == pytest.approx(np.array(expected), rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["tables", "chain"])
@@ -170,10 +170,12 @@ def test_a_node_of_a_thousand_children_neither_under_nor_overflows(kind):
         network = Network(tree, network.emit, network.total, (node,))
     codes = rng.integers(0, 9, size=(3, 1000))
     sign, log_abs = log_values(network, Evidence(codes))
-    log_given = [
+    log_conditionals = [
         sum(np.log(tables.table(leaf)[:, x]) for leaf, x in enumerate(row)) for row in codes
     ]
-    expected = np.logaddexp.reduce(np.log(tables.table(1000)[0]) + np.array(log_given), axis=1)
+    expected = np.logaddexp.reduce(
+        np.log(tables.table(1000)[0]) + np.array(log_conditionals), axis=1
+    )
     assert expected.max() < math.log(np.finfo(float).tiny)
     assert sign.tolist() == [1, 1, 1]
     assert log_abs == pytest.approx(expected, rel=1e-9)
@@ -212,21 +214,23 @@ def test_message_and_outside_message_multiply_to_the_value_at_every_node(kind, s
     met = []
     for outside in downward(inside, range(tables.tree.n_nodes)):
         met.append(outside.node)
-        own = inside.messages[outside.node].at(outside.patterns)
-        assert (own.values * outside.messages.values).sum(axis=0) == pytest.approx(
+        inside_messages = inside.messages[outside.node].at(outside.patterns)
+        assert (inside_messages.values * outside.messages.values).sum(axis=0) == pytest.approx(
             distinct, rel=EXACT
         )
     assert sorted(met) == list(range(tables.tree.n_nodes))
 
 
-def test_asking_for_few_nodes_gives_the_same_as_asking_for_all():
+def test_few_nodes_get_the_same_as_among_all():
     rng = np.random.default_rng(1)
     tables = random_model(rng, n_leaves=7, most_children=4)
     for kind in KINDS:
         inside = upward(
             in_kind(rng, tables, kind), random_evidence(rng, tables.layout.n_states[:7])
         )
-        everything = {each.node: each for each in downward(inside, range(tables.tree.n_nodes))}
+        everything = {
+            outside.node: outside for outside in downward(inside, range(tables.tree.n_nodes))
+        }
         for node in range(tables.tree.n_nodes):
             (alone,) = downward(inside, [node])
             assert alone.node == node

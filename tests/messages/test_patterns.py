@@ -41,8 +41,8 @@ def test_following_the_patterns_down_gives_the_rows_back(seed, n_leaves, n_rows,
     tree = random_tree(rng, n_leaves) if n_leaves > 1 else rooted_tree([1, -1], 1)
     cards = rng.integers(1, 5, n_leaves)
     codes = random_rows(rng, cards, n_rows)
-    found = Patterns.of(codes, tree, cards, merge=merge)
-    assert np.array_equal(rows_from(found, cards), codes)
+    patterns = Patterns.of(codes, tree, cards, merge=merge)
+    assert np.array_equal(rows_from(patterns, cards), codes)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 9))
@@ -51,11 +51,11 @@ def test_a_node_has_as_many_patterns_as_there_are_different_rows_below_it(seed, 
     tree = random_tree(rng, n_leaves)
     cards = rng.integers(1, 4, n_leaves)
     codes = random_rows(rng, cards, 50)
-    found = Patterns.of(codes, tree, cards)
+    patterns = Patterns.of(codes, tree, cards)
     for node in tree.hidden:
         different = np.unique(codes[:, tree.below[node]], axis=0)
-        assert found.n_patterns[node] == len(different)
-    assert found.n_patterns[:n_leaves].tolist() == [card + 1 for card in cards]
+        assert patterns.n_patterns[node] == len(different)
+    assert patterns.n_patterns[:n_leaves].tolist() == [card + 1 for card in cards]
 
 
 @pytest.mark.parametrize("merge", [False, True])
@@ -65,30 +65,30 @@ def test_weights_of_patterns_are_the_summed_weights_of_their_rows(merge, weighte
     tree, cards = caterpillar(6), [3, 2, 4, 1, 2, 3]
     codes = random_rows(rng, cards, 200)
     weights = rng.exponential(size=200) if weighted else None
-    found = Patterns.of(codes, tree, cards, weights, merge=merge)
+    patterns = Patterns.of(codes, tree, cards, weights, merge=merge)
     for node in range(tree.n_nodes):
-        start, stop = found.pattern_starts[node : node + 2]
-        expected = np.bincount(patterns_at(found, node), weights, minlength=stop - start)
-        assert found.all_weights[start:stop] == pytest.approx(expected, rel=1e-12)
+        start, stop = patterns.pattern_starts[node : node + 2]
+        expected = np.bincount(patterns_at(patterns, node), weights, minlength=stop - start)
+        assert patterns.all_weights[start:stop] == pytest.approx(expected, rel=1e-12)
 
 
-def test_without_merging_every_row_is_a_pattern_of_its_own():
+def test_without_merging_every_row_is_a_separate_pattern():
     tree = caterpillar(4)
     codes = np.zeros((7, 4), dtype=np.int16, order="F")
-    found = Patterns.of(codes, tree, [2] * 4, merge=False)
-    assert found.n_patterns[tree.root] == 7
+    patterns = Patterns.of(codes, tree, [2] * 4, merge=False)
+    assert patterns.n_patterns[tree.root] == 7
     assert Patterns.of(codes, tree, [2] * 4).n_patterns[tree.root] == 1
 
 
-def test_many_categories_are_told_apart():
+def test_many_categories_have_different_patterns():
     """More pairs of patterns are possible than a table of all of them may have."""
     rng = np.random.default_rng(0)
     tree, cards = caterpillar(3), [3000, 3000, 3000]
     codes = random_rows(rng, cards, 500)
     codes[250:] = codes[:250]
-    found = Patterns.of(codes, tree, cards)
-    assert np.array_equal(rows_from(found, cards), codes)
-    assert found.n_patterns[tree.root] == len(np.unique(codes, axis=0))
+    patterns = Patterns.of(codes, tree, cards)
+    assert np.array_equal(rows_from(patterns, cards), codes)
+    assert patterns.n_patterns[tree.root] == len(np.unique(codes, axis=0))
 
 
 def test_blocks_together_are_the_rows(monkeypatch):

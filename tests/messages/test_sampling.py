@@ -32,14 +32,14 @@ def assert_frequencies(codes, expected):
     """
     shape = expected.shape
     counts = np.bincount(np.ravel_multi_index(codes.T, shape), minlength=expected.size)
-    wanted = expected.ravel() * len(codes)
-    assert not counts[wanted == 0].any()
-    often = wanted >= 5
+    counts_expected = expected.ravel() * len(codes)
+    assert not counts[counts_expected == 0].any()
+    often = counts_expected >= 5
     counts = np.append(counts[often], counts[~often].sum())
-    wanted = np.append(wanted[often], wanted[~often].sum())
-    counts, wanted = counts[wanted > 0], wanted[wanted > 0]
-    statistic = ((counts - wanted) ** 2 / wanted).sum()
-    assert statistic < chi2.isf(1e-5, len(wanted) - 1)
+    counts_expected = np.append(counts_expected[often], counts_expected[~often].sum())
+    counts, counts_expected = counts[counts_expected > 0], counts_expected[counts_expected > 0]
+    statistic = ((counts - counts_expected) ** 2 / counts_expected).sum()
+    assert statistic < chi2.isf(1e-5, len(counts_expected) - 1)
 
 
 def test_the_bound_on_frequencies_notices_a_wrong_distribution():
@@ -97,11 +97,11 @@ def test_the_same_seed_gives_the_same_draws_in_any_blocks(kind, block_rows):
     model = random_model(np.random.default_rng(0), n_leaves=5)
     network = in_kind(np.random.default_rng(1), model, kind)
     evidence = Evidence(np.array([[-1, 0, -1, -1, -1], [-1, -1, -1, 1, -1], [-1] * 5]))
-    whole = sample(network, 20, np.random.default_rng(5), evidence)
+    all_at_once = sample(network, 20, np.random.default_rng(5), evidence)
     apart = sample(network, 20, np.random.default_rng(5), evidence, block_rows=block_rows)
     other = sample(network, 20, np.random.default_rng(6), evidence)
-    assert np.array_equal(whole.codes, apart.codes)
-    assert not np.array_equal(whole.codes, other.codes)
+    assert np.array_equal(all_at_once.codes, apart.codes)
+    assert not np.array_equal(all_at_once.codes, other.codes)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -54,10 +54,10 @@ def test_rows_are_brought_to_sum_one_and_empty_ones_become_even():
     layout = Layout(rooted_tree([2, 2, -1], 2), (2, 3, 2))
     values = np.arange(layout.size, dtype=float)
     values[4:7] = 0.0  # the first row of the second leaf
-    found = rows_of(layout, normalise_rows(layout, values))
-    assert found[0] == pytest.approx([0.0, 1.0])
-    assert found[2] == pytest.approx([1 / 3] * 3)
-    assert found[3] == pytest.approx([7 / 24, 8 / 24, 9 / 24])
+    actual = rows_of(layout, normalise_rows(layout, values))
+    assert actual[0] == pytest.approx([0.0, 1.0])
+    assert actual[2] == pytest.approx([1 / 3] * 3)
+    assert actual[3] == pytest.approx([7 / 24, 8 / 24, 9 / 24])
 
 
 @given(st.integers(0, 1000))
@@ -91,11 +91,11 @@ def test_a_step_is_what_enumeration_says(seed):
     rng = np.random.default_rng(seed)
     prior = dirichlet_prior(layout, even_marginals(layout), leaf=2.0, hidden=3.0)
     values = random_start(layout, rng)
-    objective, better, mass = em_step(expectation(layout, codes), layout, prior)(values)
+    objective, updated, mass = em_step(expectation(layout, codes), layout, prior)(values)
     value, counts = enumerated_counts(Tables(layout, values), codes)
     assert objective == pytest.approx(value + prior.log_density(values), rel=1e-12)
     assert mass == pytest.approx(counts + prior.pseudo, rel=1e-9)
-    assert better == pytest.approx(normalise_rows(layout, counts + prior.pseudo), rel=1e-9)
+    assert updated == pytest.approx(normalise_rows(layout, counts + prior.pseudo), rel=1e-9)
 
 
 @pytest.mark.parametrize("pseudo", [0.0, 3.0], ids=["likelihood", "posterior"])
@@ -109,15 +109,15 @@ def test_the_objective_never_falls(variant, pseudo, seed):
     start = random_start(layout, np.random.default_rng(seed + 1))
     rule = AbsoluteGain(1e-4)
     if variant == "plain":
-        found = run_em(step, start, rule)
+        run = run_em(step, start, rule)
     else:
-        found = run_accelerated_em(
+        run = run_accelerated_em(
             step, start, rule, normalise=lambda values: normalise_rows(layout, values)
         )
     # Sums of thousands of logarithms: a step may lose what rounding takes.
-    assert (np.diff(found.trace) >= -1e-9 * abs(found.objective)).all()
-    assert step(found.values)[0] >= found.objective - 1e-9 * abs(found.objective)
-    assert np.array([row.sum() for row in rows_of(layout, found.values)]) == pytest.approx(1.0)
+    assert (np.diff(run.trace) >= -1e-9 * abs(run.objective)).all()
+    assert step(run.values)[0] >= run.objective - 1e-9 * abs(run.objective)
+    assert np.array([row.sum() for row in rows_of(layout, run.values)]) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("pseudo", [0.5, 3.0])
@@ -147,17 +147,17 @@ def test_copies_stay_copies(variant):
     prior = dirichlet_prior(layout, even_marginals(layout), 2.0, 2.0)
     start = random_start(layout, rng)
     if variant == "plain":
-        found = run_em(em_step(expect, layout, prior), start, AbsoluteGain(1e-3))
+        run = run_em(em_step(expect, layout, prior), start, AbsoluteGain(1e-3))
     elif variant == "accelerated":
-        found = run_accelerated_em(
+        run = run_accelerated_em(
             em_step(expect, layout, prior),
             start,
             AbsoluteGain(1e-6),
             normalise=lambda values: normalise_rows(layout, values),
         )
     else:
-        found = run_stepwise_em([expect], layout, prior, start, Schedule())
-    assert np.array_equal(Tables(layout, found.values).table(0), np.eye(3))
+        run = run_stepwise_em([expect], layout, prior, start, Schedule())
+    assert np.array_equal(Tables(layout, run.values).table(0), np.eye(3))
 
 
 def test_step_sizes_fall_as_the_schedule_says():
@@ -170,14 +170,14 @@ def test_stepwise_steps_of_full_size_over_one_batch_are_plain_steps():
     expect = expectation(layout, codes)
     prior = dirichlet_prior(layout, even_marginals(layout), 1.0, 1.0)
     start = random_start(layout, np.random.default_rng(0))
-    found = run_stepwise_em([expect], layout, prior, start, Schedule(n_passes=3, decay=0.0))
+    run = run_stepwise_em([expect], layout, prior, start, Schedule(n_passes=3, decay=0.0))
     values, step = start, em_step(expect, layout, prior)
     objectives = []
     for _ in range(3):
         objective, values, _ = step(values)
         objectives.append(objective)
-    assert found.values == pytest.approx(values, rel=1e-12)
-    assert found.trace == pytest.approx(objectives, rel=1e-12)
+    assert run.values == pytest.approx(values, rel=1e-12)
+    assert run.trace == pytest.approx(objectives, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -186,12 +186,12 @@ def test_stepwise_steps_over_small_batches_improve_faster_than_whole_ones(seed):
     batches = [expectation(layout, codes[first : first + 100]) for first in range(0, 2000, 100)]
     prior = dirichlet_prior(layout, even_marginals(layout), 1.0, 1.0)
     start = random_start(layout, np.random.default_rng(seed))
-    whole = em_step(expectation(layout, codes), layout, prior)
-    found = run_stepwise_em(batches, layout, prior, start, Schedule(n_passes=2))
+    full_step = em_step(expectation(layout, codes), layout, prior)
+    run = run_stepwise_em(batches, layout, prior, start, Schedule(n_passes=2))
     values = start
     for _ in range(2):
-        _, values, _ = whole(values)
-    assert whole(found.values)[0] > whole(values)[0] > whole(start)[0]
+        _, values, _ = full_step(values)
+    assert full_step(run.values)[0] > full_step(values)[0] > full_step(start)[0]
 
 
 def test_batches_count_as_if_all_of_them_were_alike():
@@ -201,11 +201,11 @@ def test_batches_count_as_if_all_of_them_were_alike():
     start = random_start(layout, np.random.default_rng(0))
     small, large = expectation(layout, codes[:10]), expectation(layout, codes[10:])
     schedule = Schedule(n_passes=1, decay=0.5)
-    found = run_stepwise_em([small, large], layout, prior, start, schedule)
+    run = run_stepwise_em([small, large], layout, prior, start, schedule)
     mean = small(start)[1] * 60 / 10
     values = normalise_rows(layout, mean + prior.pseudo)
     mean = (1 - schedule.size(1)) * mean + schedule.size(1) * large(values)[1] * 60 / 50
-    assert found.values == pytest.approx(normalise_rows(layout, mean + prior.pseudo), rel=1e-10)
+    assert run.values == pytest.approx(normalise_rows(layout, mean + prior.pseudo), rel=1e-10)
 
 
 def test_a_batch_without_weight_teaches_nothing():

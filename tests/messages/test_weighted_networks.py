@@ -33,7 +33,7 @@ EXACT = 1e-10
 SEEDS = st.integers(0, 10**6)
 
 
-def asked(seed, soft_leaves, n_rows=25):
+def random_case(seed, soft_leaves, n_rows=25):
     """A mixture, its joint table, and rows with gaps."""
     rng = np.random.default_rng(seed)
     mixture = random_mixture(rng)
@@ -41,13 +41,13 @@ def asked(seed, soft_leaves, n_rows=25):
     return mixture, mixed_joint(mixture), evidence
 
 
-def summed_but(table, *kept):
-    return table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in kept))
+def summed_but(table, *axes):
+    return table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in axes))
 
 
 @pytest.fixture(params=[(seed, soft) for seed in range(3) for soft in (0, 2)])
 def case(request):
-    return asked(*request.param)
+    return random_case(*request.param)
 
 
 # -- against enumeration ------------------------------------------------------------------------
@@ -55,101 +55,105 @@ def case(request):
 
 def test_probabilities_of_rows_agree_with_enumeration(case):
     mixture, joint, evidence = case
-    found = log_prob(mixture, evidence)
+    scores = log_prob(mixture, evidence)
     expected = [math.log(weighed(joint, evidence, row).sum()) for row in range(evidence.n_rows)]
-    assert found.values == pytest.approx(np.array(expected), abs=EXACT)
-    assert found.repairs == Repairs(evidence.n_rows)
-    shares = component_log_prob(mixture, evidence)
-    assert np.logaddexp.reduce(shares, axis=0) == pytest.approx(found.values, abs=EXACT)
+    assert scores.values == pytest.approx(np.array(expected), abs=EXACT)
+    assert scores.repairs == Repairs(evidence.n_rows)
+    weights = component_log_prob(mixture, evidence)
+    assert np.logaddexp.reduce(weights, axis=0) == pytest.approx(scores.values, abs=EXACT)
 
 
-@pytest.mark.parametrize("own_counts", [False, True])
-def test_cell_distributions_agree_with_enumeration(case, own_counts):
+@pytest.mark.parametrize("include_cell", [False, True])
+def test_cell_distributions_agree_with_enumeration(case, include_cell):
     mixture, joint, evidence = case
-    found = (marginals if own_counts else conditionals)(mixture, evidence)
-    for leaf, table in zip(found.nodes, found.tables, strict=True):
+    actual = (marginals if include_cell else conditionals)(mixture, evidence)
+    for leaf, table in zip(actual.nodes, actual.tables, strict=True):
         for row in range(evidence.n_rows):
-            expected = weighed(joint, evidence, row, leave_out=() if own_counts else (leaf,))
+            expected = weighed(joint, evidence, row, leave_out=() if include_cell else (leaf,))
             expected = summed_but(expected, leaf)
             assert table[row] == pytest.approx(expected / expected.sum(), abs=EXACT)
-    n_asked = int((evidence.codes < 0).sum()) if own_counts else evidence.codes.size
-    assert found.repairs == Repairs(n_asked)
+    n_answers = int((evidence.codes < 0).sum()) if include_cell else evidence.codes.size
+    assert actual.repairs == Repairs(n_answers)
 
 
 def test_missing_cells_are_filled_with_their_most_probable_category(case):
     mixture, joint, evidence = case
-    found = impute(mixture, evidence)
-    for row, leaf in np.ndindex(found.codes.shape):
+    imputed = impute(mixture, evidence)
+    for row, leaf in np.ndindex(imputed.codes.shape):
         expected = summed_but(weighed(joint, evidence, row), leaf)
         if evidence.codes[row, leaf] < 0:
-            assert expected[found.codes[row, leaf]] == pytest.approx(expected.max(), rel=EXACT)
+            assert expected[imputed.codes[row, leaf]] == pytest.approx(expected.max(), rel=EXACT)
         else:
-            assert found.codes[row, leaf] == evidence.codes[row, leaf]
-    assert found.repairs == Repairs(int((evidence.codes < 0).sum()))
+            assert imputed.codes[row, leaf] == evidence.codes[row, leaf]
+    assert imputed.repairs == Repairs(int((evidence.codes < 0).sum()))
 
 
 @pytest.mark.parametrize("leaves", [(2,), (3, 0), (1, 4, 2), ()])
 def test_joint_tables_agree_with_enumeration(case, leaves):
     mixture, joint, evidence = case
-    found = joint_conditional(mixture, evidence, leaves)
+    belief = joint_conditional(mixture, evidence, leaves)
     for row in range(evidence.n_rows):
         expected = summed_but(weighed(joint, evidence, row, leave_out=leaves), *leaves)
         expected = expected.transpose(np.argsort(np.argsort(leaves)))
-        assert found.table[row] == pytest.approx(expected / expected.sum(), abs=EXACT)
+        assert belief.table[row] == pytest.approx(expected / expected.sum(), abs=EXACT)
 
 
 def test_posteriors_agree_with_enumeration(case):
     mixture, _, evidence = case
-    found, repairs = posterior_by_name(mixture, evidence)
-    assert {name: table.shape[1] for name, table in found.items()} == mixture.n_states
+    actual, repairs = posterior_by_name(mixture, evidence)
+    assert {name: table.shape[1] for name, table in actual.items()} == mixture.n_states
     for row in range(evidence.n_rows):
         tables = weighed_parts(mixture, evidence, row)
         sums = np.array([table.sum() for table in tables])
-        assert found["component"][row] == pytest.approx(sums / sums.sum(), abs=EXACT)
+        assert actual["component"][row] == pytest.approx(sums / sums.sum(), abs=EXACT)
         for number, (part, table) in enumerate(zip(mixture.parts, tables, strict=True)):
             for node in part.tree.hidden:
                 expected = summed_but(table, node) / sums[number]
                 name = f"{number}/{part.tree.names[node]}"
-                assert found[name][row] == pytest.approx(expected, abs=EXACT)
-    assert repairs == Repairs(evidence.n_rows * len(found))
+                assert actual[name][row] == pytest.approx(expected, abs=EXACT)
+    assert repairs == Repairs(evidence.n_rows * len(actual))
 
 
-def test_no_completion_is_more_probable_than_the_one_found(case):
+def test_no_other_completion_is_more_probable(case):
     mixture, _, evidence = case
-    found = most_likely(mixture, evidence)
-    assert found.codes.min() >= 0
-    assert np.array_equal(found.codes[evidence.codes >= 0], evidence.codes[evidence.codes >= 0])
-    assert len(set(found.component.tolist())) > 1
+    completion = most_likely(mixture, evidence)
+    assert completion.codes.min() >= 0
+    assert np.array_equal(
+        completion.codes[evidence.codes >= 0], evidence.codes[evidence.codes >= 0]
+    )
+    assert len(set(completion.component.tolist())) > 1
     for row in range(evidence.n_rows):
         tables = weighed_parts(mixture, evidence, row)
         best = max(table.max() for table in tables)
-        table = tables[found.component[row]]
-        n_hidden = table.ndim - found.codes.shape[1]
-        assert table[(*found.codes[row], *found.hidden[row, :n_hidden])] == pytest.approx(best)
-        assert (found.hidden[row, n_hidden:] == -1).all()
-        assert found.log_prob[row] == pytest.approx(math.log(best), rel=EXACT)
+        table = tables[completion.component[row]]
+        n_hidden = table.ndim - completion.codes.shape[1]
+        assert table[(*completion.codes[row], *completion.hidden[row, :n_hidden])] == pytest.approx(
+            best
+        )
+        assert (completion.hidden[row, n_hidden:] == -1).all()
+        assert completion.log_prob[row] == pytest.approx(math.log(best), rel=EXACT)
 
 
 @pytest.mark.parametrize("soft_leaves", [0, 2])
 def test_draws_follow_the_conditional_distribution(soft_leaves):
-    mixture, joint, _ = asked(1, 0)
+    mixture, joint, _ = random_case(1, 0)
     n_draws = 20_000
     evidence = random_evidence(np.random.default_rng(7), joint.shape, 2, soft_leaves=soft_leaves)
-    found = sample(mixture, n_draws, np.random.default_rng(0), evidence)
-    shares = responsibilities(mixture, evidence)[0]
+    actual = sample(mixture, n_draws, np.random.default_rng(0), evidence)
+    weights = responsibilities(mixture, evidence)[0]
     for row in range(2):
         rows = slice(row * n_draws, (row + 1) * n_draws)
-        codes, component = found.codes[rows], found.component[rows]
+        codes, component = actual.codes[rows], actual.component[rows]
         counts = np.zeros(joint.shape)
         np.add.at(counts, tuple(codes.T), 1 / n_draws)
         expected = weighed(joint, evidence, row)
         # Half the L1 distance of 20,000 draws over 100 or so cells is about 0.02.
         assert np.abs(counts - expected / expected.sum()).sum() / 2 < 0.04
         drawn = np.bincount(component, minlength=3) / n_draws
-        assert drawn == pytest.approx(shares[row], abs=0.02)
+        assert drawn == pytest.approx(weights[row], abs=0.02)
         for number, part in enumerate(mixture.parts):
             n_hidden = len(part.tree.hidden)
-            hidden = found.hidden[rows][component == number]
+            hidden = actual.hidden[rows][component == number]
             assert (hidden[:, n_hidden:] == -1).all()
             assert (hidden[:, :n_hidden] >= 0).all()
             assert (hidden[:, :n_hidden] < part.layout.n_states[-n_hidden:]).all()
@@ -170,13 +174,13 @@ def test_the_probabilities_of_all_rows_sum_to_one(seed, n_components):
 def test_the_chain_rule_holds(seed):
     rng = np.random.default_rng(seed)
     mixture = random_mixture(rng)
-    whole = random_evidence(rng, cards_of(mixture), n_rows=8, missing=0.0).codes
-    left, total = whole.copy(), np.zeros(8)
+    all_at_once = random_evidence(rng, cards_of(mixture), n_rows=8, missing=0.0).codes
+    left, total = all_at_once.copy(), np.zeros(8)
     for leaf in rng.permutation(5).tolist():  # each given those that are left
         left[:, leaf] = -1
         table = conditionals(mixture, Evidence(left), [leaf]).tables[0]
-        total += np.log(table[np.arange(8), whole[:, leaf]])
-    assert total == pytest.approx(log_prob(mixture, Evidence(whole)).values, abs=EXACT)
+        total += np.log(table[np.arange(8), all_at_once[:, leaf]])
+    assert total == pytest.approx(log_prob(mixture, Evidence(all_at_once)).values, abs=EXACT)
 
 
 @settings(max_examples=30)
@@ -256,7 +260,7 @@ def test_a_mixture_of_one_is_the_tree(soft_leaves):
     for one, other in zip(named.values(), alone, strict=True):
         assert np.array_equal(one, other)
     drawn = [
-        sample(each, 3, np.random.default_rng(5), evidence) for each in (mixture, tables.network)
+        sample(model, 3, np.random.default_rng(5), evidence) for model in (mixture, tables.network)
     ]
     assert np.array_equal(drawn[0].codes, drawn[1].codes)
     assert np.array_equal(drawn[0].hidden, drawn[1].hidden)
@@ -269,8 +273,8 @@ def test_two_equal_components_are_the_tree(soft_leaves):
     evidence = random_evidence(rng, tables.layout.n_states[:6], soft_leaves=soft_leaves)
     mixture = Mixture(np.array([0.3, 0.7]), (tables, tables))
     same_answers(mixture, tables, evidence, exact=1e-12)
-    shares, repairs = responsibilities(mixture, evidence)
-    assert shares == pytest.approx(np.tile([0.3, 0.7], (30, 1)), abs=1e-12)
+    weights, repairs = responsibilities(mixture, evidence)
+    assert weights == pytest.approx(np.tile([0.3, 0.7], (30, 1)), abs=1e-12)
     assert repairs == Repairs(30)
     assert (most_likely(mixture, evidence).component == 1).all()
 
@@ -298,7 +302,7 @@ def test_a_component_without_weight_has_no_say():
 
 @pytest.mark.parametrize("block_rows", [1, 7, 24, 25, 26])
 def test_answers_do_not_depend_on_blocks(block_rows):
-    mixture, _, evidence = asked(2, 1)
+    mixture, _, evidence = random_case(2, 1)
     how = {"block_rows": block_rows}
     assert log_prob(mixture, evidence, **how).values == pytest.approx(
         log_prob(mixture, evidence).values, rel=1e-12
@@ -307,25 +311,25 @@ def test_answers_do_not_depend_on_blocks(block_rows):
         pairs = zip(
             ask(mixture, evidence, **how).tables, ask(mixture, evidence).tables, strict=True
         )
-        for apart, whole in pairs:
-            assert apart == pytest.approx(whole, abs=1e-12)
+        for apart, all_at_once in pairs:
+            assert apart == pytest.approx(all_at_once, abs=1e-12)
     assert np.array_equal(impute(mixture, evidence, **how).codes, impute(mixture, evidence).codes)
-    apart, whole = most_likely(mixture, evidence, **how), most_likely(mixture, evidence)
+    apart, all_at_once = most_likely(mixture, evidence, **how), most_likely(mixture, evidence)
     for name in ("codes", "hidden", "log_prob", "component"):
-        assert np.array_equal(getattr(apart, name), getattr(whole, name))
+        assert np.array_equal(getattr(apart, name), getattr(all_at_once, name))
     apart = sample(mixture, 3, np.random.default_rng(0), evidence, **how)
-    whole = sample(mixture, 3, np.random.default_rng(0), evidence)
+    all_at_once = sample(mixture, 3, np.random.default_rng(0), evidence)
     for name in ("codes", "hidden", "component"):
-        assert np.array_equal(getattr(apart, name), getattr(whole, name))
+        assert np.array_equal(getattr(apart, name), getattr(all_at_once, name))
 
 
 def test_rows_that_are_alike_are_answered_alike_in_every_tree():
     rng = np.random.default_rng(8)
     mixture = random_mixture(rng, n_leaves=4, most_states=2)
     evidence = random_evidence(rng, cards_of(mixture), n_rows=200)
-    found = conditionals(mixture, evidence).tables
+    actual = conditionals(mixture, evidence).tables
     one_by_one = conditionals(mixture, evidence, block_rows=1).tables
-    for together, apart in zip(found, one_by_one, strict=True):
+    for together, apart in zip(actual, one_by_one, strict=True):
         assert together == pytest.approx(apart, abs=1e-12)
 
 
@@ -343,8 +347,8 @@ def test_what_all_components_call_impossible_is_answered_without_evidence():
     assert log_prob(mixture, evidence).values == pytest.approx(
         np.array([-np.inf, math.log(0.75)]), abs=EXACT
     )
-    shares, repairs = responsibilities(mixture, evidence)
-    assert shares == pytest.approx(np.array([[0.25, 0.75], [0.0, 1.0]]), abs=EXACT)
+    weights, repairs = responsibilities(mixture, evidence)
+    assert weights == pytest.approx(np.array([[0.25, 0.75], [0.0, 1.0]]), abs=EXACT)
     assert repairs == Repairs(2, n_undefined=1)
     assert leaf_marginals(mixture)[0] == pytest.approx(np.array([0.25, 0.75]), abs=EXACT)
     # Each cell alone is possible, and tells the component.
@@ -363,9 +367,9 @@ def test_a_cell_that_no_component_can_explain_gets_its_marginal():
         for leaf in (0, 1):  # which are therefore equal
             part.table(leaf)[:] = np.eye(2)
     mixture = Mixture(np.array([0.4, 0.6]), tuple(parts))
-    found = conditionals(mixture, Evidence(np.array([[0, 1, 0]])), [2])
-    assert found.tables[0][0] == pytest.approx(leaf_marginals(mixture)[2], abs=EXACT)
-    assert found.repairs == Repairs(1, n_undefined=1)
+    beliefs = conditionals(mixture, Evidence(np.array([[0, 1, 0]])), [2])
+    assert beliefs.tables[0][0] == pytest.approx(leaf_marginals(mixture)[2], abs=EXACT)
+    assert beliefs.repairs == Repairs(1, n_undefined=1)
 
 
 def test_many_leaves_do_not_under_run():
@@ -381,8 +385,8 @@ def test_many_leaves_do_not_under_run():
     assert (logs < -3000).all()
     assert np.isfinite(logs).all()
     # So many leaves tell for sure which tree a row is from, and nothing else has a say.
-    shares = responsibilities(mixture, evidence)[0]
-    assert np.array_equal(shares.argmax(axis=1), drawn.component)
+    weights = responsibilities(mixture, evidence)[0]
+    assert np.array_equal(weights.argmax(axis=1), drawn.component)
     table = conditionals(mixture, evidence, [700]).tables[0]
     for row, number in enumerate(drawn.component.tolist()):
         alone = conditionals(parts[number], Evidence(drawn.codes[[row]]), [700]).tables[0]
@@ -391,13 +395,13 @@ def test_many_leaves_do_not_under_run():
 
 
 def test_tiny_likelihoods_of_a_cell_do_not_under_run():
-    mixture, joint, _ = asked(3, 0)
+    mixture, joint, _ = random_case(3, 0)
     likelihoods = np.linspace(1, 2, joint.shape[0])[None]
     unknown = np.full((1, 5), -1)
     expected = summed_but(weighed(joint, Evidence(unknown, {0: likelihoods}), 0), 1)
     for scale in (1.0, 1e-290, 1e290):
-        found = marginals(mixture, Evidence(unknown, {0: likelihoods * scale}))
-        assert found.tables[1][0] == pytest.approx(expected / expected.sum(), abs=EXACT)
+        beliefs = marginals(mixture, Evidence(unknown, {0: likelihoods * scale}))
+        assert beliefs.tables[1][0] == pytest.approx(expected / expected.sum(), abs=EXACT)
 
 
 @pytest.mark.parametrize("exponent", [None, 0, 5000, -5000, 3])
@@ -405,22 +409,22 @@ def test_messages_of_any_scale_are_added(exponent):
     one = Messages(np.array([[0.0, 0.5, 1e-300, 0.0], [0.0, 2.0, 0.0, 3.0]]))
     scale = None if exponent is None else np.full(4, exponent, dtype=np.int64)
     other = Messages(np.array([[0.25, 0.0, 1e-300, 0.0], [4.0, 1e300, 1.0, 0.0]]), scale)
-    for found in (added(one, other), added(other, one)):
+    for actual in (added(one, other), added(other, one)):
         with np.errstate(divide="ignore"):
             logs = np.logaddexp(
                 np.log(one.values), np.log(other.values) + (exponent or 0) * math.log(2)
             )
-            seen = np.log(found.values) + found.exponent * math.log(2)
+            log_values = np.log(actual.values) + actual.exponent * math.log(2)
         # What is less than a double's least part of the largest entry may be lost.
         shown = logs > logs.max(axis=0) - 600
-        assert seen[shown] == pytest.approx(logs[shown], rel=1e-12)
-        assert found.values.max() <= 2
+        assert log_values[shown] == pytest.approx(logs[shown], rel=1e-12)
+        assert actual.values.max() <= 2
     nothing_at_all = Messages(np.zeros((2, 4)), scale)
     assert not added(nothing_at_all, nothing_at_all).values.any()
 
 
 def test_no_rows_are_no_trouble():
-    mixture, joint, _ = asked(0, 0)
+    mixture, joint, _ = random_case(0, 0)
     empty = nothing(5, 0)
     assert log_prob(mixture, empty).values.shape == (0,)
     assert conditionals(mixture, empty).tables[2].shape == (0, joint.shape[2])
@@ -432,7 +436,7 @@ def test_no_rows_are_no_trouble():
 
 
 def test_evidence_that_does_not_fit_is_refused():
-    mixture, _, _ = asked(0, 0)
+    mixture, _, _ = random_case(0, 0)
     for ask in (log_prob, conditionals, impute, posterior_by_name, most_likely, component_log_prob):
         with pytest.raises(DataError, match="5 leaves"):
             ask(mixture, nothing(4))

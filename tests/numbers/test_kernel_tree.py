@@ -1,5 +1,7 @@
 """Trees of numbers and categories: what they learn, and what they answer."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -225,7 +227,7 @@ def test_a_tree_can_be_given_in_any_form():
         for learn in WAYS:
             model = tacit.KernelTree(2, structure, learn, blend=False).fit(table)
             assert tacit.evaluate.robinson_foulds(model.topology_, topology) == 0
-    with pytest.raises(ArgumentError, match="neither one of"):
+    with pytest.raises(ArgumentError, match="did you mean 'neighbor-joining'"):
         tacit.KernelTree(structure="neighbour").fit(table)
 
 
@@ -503,3 +505,24 @@ def test_estimates_that_are_not_positive_are_treated_as_the_user_says():
     model.set_params(negative="floor")
     *_, repairs = model.conditional_density(points[:5], "x1", return_repairs=True)
     assert 0 < repairs["mean_negative_mass"] < 1
+
+
+def test_the_summary_shows_the_means_of_numbers_in_each_state():
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=400)
+    rows = {
+        "x": rng.normal(4.0 * group),
+        "y": rng.normal(100.0 - 40.0 * group),
+        "noise": rng.normal(size=400),
+        "group": np.array(["low", "high"])[group],
+    }
+    model = tacit.KernelTree(2, "neighbor-joining").fit(rows)
+    lines = [line for line in str(model.summary()).splitlines() if "group=" in line]
+    assert len(lines) == 2
+    for line in lines:
+        assert "noise" not in line
+        is_high = "group=high 1.00" in line
+        for name, mean in (("x", 4.0 * is_high), ("y", 100.0 - 40.0 * is_high)):
+            within, overall = re.search(rf"\b{name} (\S+) \((\S+)\)", line).groups()
+            assert float(within) == pytest.approx(mean, abs=1.0 if name == "x" else 6.0)
+            assert float(overall) == pytest.approx(np.mean(rows[name]), abs=0.5)

@@ -57,8 +57,8 @@ def test_a_hidden_node_between_two_columns_survives(tmp_path):
 DAMAGE = {
     "no encoders": {"encoders": None},
     "too few encoders": {"encoders": lambda plain: plain[:-1]},
-    "text for an encoder": {"encoders": lambda plain: ["bumps", *plain[1:]]},
-    "another kind": {"encoders": lambda plain: [{**plain[0], "kind": "bells"}, *plain[1:]]},
+    "text for an encoder": {"encoders": lambda plain: ["bins", *plain[1:]]},
+    "another kind": {"encoders": lambda plain: [{**plain[0], "kind": "basis"}, *plain[1:]]},
     "categories for numbers": {"encoders": lambda plain: [plain[3], *plain[1:]]},
     "other categories": {
         "encoders": lambda plain: [*plain[:3], {**plain[3], "size": 9}, *plain[4:]]

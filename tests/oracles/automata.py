@@ -6,7 +6,8 @@ from itertools import product
 
 import numpy as np
 
-from tacit.sequences.model.automata import AutomatonTables
+from tacit.sequences.model.automata import Automaton, AutomatonTables
+from tacit.sequences.model.chains import Operators
 from tacit.sequences.moments.hankel import SubstringCounts
 from tacit.sequences.moments.prefixes import Levels
 
@@ -36,12 +37,20 @@ def string_value(start, steps, stop, word):
     return float(state @ stop)
 
 
+def automaton_of(operators, form):
+    """The automaton whose string, prefix or substring form this is."""
+    left = np.eye(operators.rank) - operators.steps.sum(axis=0)
+    initial = operators.initial @ left if form == "substring" else operators.initial
+    stop = operators.stop if form == "string" else left @ operators.stop
+    return Automaton.of_string(Operators.of_steps(initial, operators.steps, stop))
+
+
 def exact_counts(tables, max_length):
     """The expected substring counts of one sequence drawn from an automaton, by its matrices."""
     steps, ones = tables.steps, np.ones(tables.n_states)
     past = tables.initial @ np.linalg.inv(np.eye(tables.n_states) - steps.sum(axis=0))
     levels = Levels(tables.n_symbols)
-    values = {"occurrences": [], "starts": [], "stops": [], "wholes": []}
+    values = {"occurrences": [], "starts": [], "stops": [], "complete": []}
     level = {(): 0}
     for length in range(max_length + 1):
         if length:
@@ -54,8 +63,8 @@ def exact_counts(tables, max_length):
             values["occurrences"].append(string_value(past, steps, ones, word))
             values["starts"].append(string_value(tables.initial, steps, ones, word))
             values["stops"].append(string_value(past, steps, tables.stop, word))
-            values["wholes"].append(string_value(tables.initial, steps, tables.stop, word))
-    columns = {name: np.array(each) for name, each in values.items()}
+            values["complete"].append(string_value(tables.initial, steps, tables.stop, word))
+    columns = {name: np.array(column) for name, column in values.items()}
     return SubstringCounts(
         *levels.nodes(), **columns, n_symbols=tables.n_symbols, max_length=max_length
     )

@@ -15,8 +15,8 @@ def random_chain(n_states, n_symbols, seed, *, stationary=False, n_columns=1):
     transitions /= transitions.sum(axis=1, keepdims=True)
     emit = tuple(rng.dirichlet(np.full(n_symbols, 0.5), n_states) for _ in range(n_columns))
     initial = rng.dirichlet(np.ones(n_states))
-    found = ChainTables(initial, transitions, emit)
-    return ChainTables(found.stationary, transitions, emit) if stationary else found
+    chain = ChainTables(initial, transitions, emit)
+    return ChainTables(chain.stationary, transitions, emit) if stationary else chain
 
 
 def string_probability(chain, likelihoods):
@@ -53,16 +53,16 @@ def population_moments(chain, features, stretches=(1,), left=None, right=None):
     for string in product(range(n_symbols), repeat=length):
         chance = forward_probability(chain, chain.emit[0][:, list(string)].T)
         windows = windows_of(features[list(string)], np.array([length]), stretches)
-        found = WindowMoments.of(windows, left, right, np.array([chance]))
-        found = WindowMoments(
+        moments = WindowMoments.of(windows, left, right, np.array([chance]))
+        moments = WindowMoments(
             **{
-                name: getattr(found, name)
+                name: getattr(moments, name)
                 for name in WindowMoments.__dataclass_fields__
                 if name != "first"
             },
-            first=chance * found.first,
+            first=chance * moments.first,
         )
-        total = found if total is None else total + found
+        total = moments if total is None else total + moments
     return WindowMoments(
         **{
             name: getattr(total, name)
@@ -71,3 +71,13 @@ def population_moments(chain, features, stretches=(1,), left=None, right=None):
         },
         n_firsts=np.array(1.0),
     )
+
+
+def prefix_values(walk):
+    """Sign and log of the absolute value of what stands before each place: (place,) each."""
+    values = walk.operators.stop @ walk.states.values
+    with np.errstate(divide="ignore"):
+        log_abs = np.log(np.abs(values))
+    if walk.states.exponent is not None:
+        log_abs += walk.states.exponent * np.log(2)
+    return np.sign(values), log_abs

@@ -9,14 +9,14 @@ from tacit.trees.structure.rooting import walk
 
 def path_lengths(topology, names):
     """Sums of lengths along the paths between named nodes: (node, node)."""
-    found = np.zeros((len(names), len(names)))
+    lengths = np.zeros((len(names), len(names)))
     for row, start in enumerate(names):
         far = {start: 0.0}
         for name, towards in walk(topology.neighbours, start).items():
             if towards is not None:
                 far[name] = far[towards] + topology.edge_lengths[frozenset((name, towards))]
-        found[row] = [far[name] for name in names]
-    return (found + found.T) / 2  # the two ways round are added up in different orders
+        lengths[row] = [far[name] for name in names]
+    return (lengths + lengths.T) / 2  # the two ways round are added up in different orders
 
 
 def measured_splits(topology):
@@ -25,12 +25,12 @@ def measured_splits(topology):
     above = walk(topology.neighbours, first)
     seen = set(topology.observed)
     side = {name: {name} & seen for name in above}
-    found = {}
+    length_of = {}
     for name, towards in reversed(above.items()):
         if towards is not None:
             side[towards] |= side[name]
-            found[frozenset(side[name])] = topology.edge_lengths[frozenset((name, towards))]
-    return found
+            length_of[frozenset(side[name])] = topology.edge_lengths[frozenset((name, towards))]
+    return length_of
 
 
 def joined_one_by_one(distances, names):
@@ -41,10 +41,10 @@ def joined_one_by_one(distances, names):
         for (i, a), (j, b) in itertools.combinations(enumerate(names), 2)
     }
     left = [frozenset([name]) for name in names]
-    found = {}
+    length_of = {}
 
     def cut(group, length):
-        found[everyone - group if min(names) in group else group] = length
+        length_of[everyone - group if min(names) in group else group] = length
 
     while len(left) > 3:
         n = len(left)
@@ -63,4 +63,4 @@ def joined_one_by_one(distances, names):
     for a, b, c in (left, left[1:] + left[:1], left[2:] + left[:2]):
         ab, ac, bc = (d[frozenset(pair)] for pair in ((a, b), (a, c), (b, c)))
         cut(a, (ab + ac - bc) / 2)
-    return found
+    return length_of

@@ -13,12 +13,12 @@ def edited(path, arrays=None, change=None, **header):
     """
     old, old_arrays = read_file(path)
     kept = {key: value for key, value in (old | header).items() if value is not None}
-    found = {
+    stored = {
         name: array for name, array in (old_arrays | (arrays or {})).items() if array is not None
     }
     if change is not None:
-        change(kept, found)
-    write_file(path, kept, found)
+        change(kept, stored)
+    write_file(path, kept, stored)
 
 
 def copied(form, value, **sizes):

@@ -24,7 +24,7 @@ class FeaturePopulation:
 
     def __init__(self, joint, values, encoders):
         places = np.indices(joint.shape).reshape(joint.ndim, -1)
-        columns = [np.asarray(each)[at] for each, at in zip(values, places, strict=True)]
+        columns = [np.asarray(column)[at] for column, at in zip(values, places, strict=True)]
         self.moments = FeatureMoments.of(columns, encoders, joint.ravel())
         self.cards = self.moments.cards
 
@@ -44,8 +44,8 @@ def smoothed(joint, values, encoders, points):
     None for a variable's points: its constant stands for its kernel.
     """
     out = np.broadcast_to(joint, (len(next(x for x in points if x is not None)), *joint.shape))
-    for each, encoder, at in reversed(list(zip(values, encoders, points, strict=True))):
-        features = encoder.features(np.asarray(each)).T  # (feature, value)
+    for column, encoder, at in reversed(list(zip(values, encoders, points, strict=True))):
+        features = encoder.features(np.asarray(column)).T  # (feature, value)
         kernels = encoder.total[None] if at is None else encoder.features(at)
         kernels = np.broadcast_to(kernels @ features, (len(out), features.shape[1]))
         out = np.einsum("p...v,pv->p...", out, kernels)

@@ -53,9 +53,9 @@ def rows_with_moments(gaussian, n_rows, rng):
     return gaussian.mean + whitened @ gaussian.factor.T
 
 
-def with_holes(rows, share, rng):
+def with_holes(rows, fraction, rng):
     """The rows with some cells missing at random."""
-    return np.where(rng.random(rows.shape) < share, np.nan, rows)
+    return np.where(rng.random(rows.shape) < fraction, np.nan, rows)
 
 
 def conditional(gaussian, row):

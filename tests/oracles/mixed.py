@@ -18,16 +18,16 @@ def answering(truth, noise, seed=0):
     rng = np.random.default_rng(seed)
 
     def ask(table):
-        found = {}
+        answers = {}
         for column in range(len(table.schema)):
             values = truth.column(column)
             if column in table.schema.continuous:
-                found[column] = values + noise * rng.normal(size=len(values))
+                answers[column] = values + noise * rng.normal(size=len(values))
             else:
                 sure = 1 - 0.5 * min(noise, 1)
                 n = table.schema.cards[column]
                 right = values[:, None] == np.arange(n)
-                found[column] = np.where(right, sure, (1 - sure) / (n - 1))
-        return found
+                answers[column] = np.where(right, sure, (1 - sure) / (n - 1))
+        return answers
 
     return ask

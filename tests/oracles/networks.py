@@ -88,18 +88,18 @@ def leaf_joint(tables):
 
 def cell_likelihoods(evidence, row, cards, leave_out=()):
     """For one row the likelihood vector of each leaf: indicator, soft evidence, or ones."""
-    found = []
+    likelihoods = []
     for leaf, card in enumerate(cards):
         code = evidence.codes[row, leaf]
         if leaf in leave_out:
-            found.append(np.ones(card))
+            likelihoods.append(np.ones(card))
         elif code >= 0:
-            found.append(np.eye(card)[code])
+            likelihoods.append(np.eye(card)[code])
         elif leaf in evidence.soft:
-            found.append(evidence.soft[leaf][row])
+            likelihoods.append(evidence.soft[leaf][row])
         else:
-            found.append(np.ones(card))
-    return found
+            likelihoods.append(np.ones(card))
+    return likelihoods
 
 
 def weighed(joint, evidence, row, leave_out=()):
@@ -175,21 +175,21 @@ def _invertible(rng, size):
 
 def _dense(table, undo):
     core = table.T  # (own, parent)
-    for each in undo:  # each child's mode goes in before the parent's
-        core = np.einsum("s...p,sc->s...cp", core, each)
+    for matrix in undo:  # each child's mode goes in before the parent's
+        core = np.einsum("s...p,sc->s...cp", core, matrix)
     return Dense(core.sum(axis=0))
 
 
 def _chain(rng, table, undo):
     """Diagonal matrices, with a change to another (often larger) basis between each two."""
-    n_own = table.shape[1]
+    n_states = table.shape[1]
     enter = []  # (own, m)
     for _ in range(len(undo) + 1):
-        wide = np.eye(n_own, n_own + int(rng.integers(0, 3)))
-        enter.append(_invertible(rng, n_own) @ wide @ _invertible(rng, wide.shape[1]))
-    leave = [np.linalg.pinv(each) for each in enter]  # (m, own)
+        wide = np.eye(n_states, n_states + int(rng.integers(0, 3)))
+        enter.append(_invertible(rng, n_states) @ wide @ _invertible(rng, wide.shape[1]))
+    leave = [np.linalg.pinv(diagonal) for diagonal in enter]  # (m, own)
     steps = tuple(
-        np.einsum("ms,sc,sn->cmn", leave[place], each, enter[place + 1])
-        for place, each in enumerate(undo)
+        np.einsum("ms,sc,sn->cmn", leave[place], diagonal, enter[place + 1])
+        for place, diagonal in enumerate(undo)
     )
     return Chain(table @ enter[0], steps, leave[-1].sum(axis=1))

@@ -32,11 +32,11 @@ def strings(n=60, seed=0):
 
 def answers(model):
     """Numbers that depend on everything that is stored."""
-    asked = strings(6, seed=1)
+    queries = strings(6, seed=1)
     return {
-        "score": model.score_samples(asked).tolist(),
-        "next": model.predict_next_proba(asked).tolist(),
-        "later": model.predict_next_proba(asked, steps=3).tolist(),
+        "score": model.score_samples(queries).tolist(),
+        "next": model.predict_next_proba(queries).tolist(),
+        "later": model.predict_next_proba(queries, steps=3).tolist(),
         "radius": model.spectral_radius_,
     }
 

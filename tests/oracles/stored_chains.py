@@ -13,7 +13,7 @@ from tacit import KernelHMM
 FOLDER = Path(__file__).parents[1] / "files" / "stored"
 MODELS = {
     "kernel-hmm-1-bells": lambda: KernelHMM(
-        2, n_bells=4, bandwidth=1.0, n_components=2, max_iter=20
+        2, n_basis=4, bandwidth=1.0, n_components=2, max_iter=20
     ),
     "kernel-hmm-1-kernels": lambda: KernelHMM(2, "spectral", bandwidth=0.5),
 }
@@ -30,14 +30,14 @@ def series(n=300, seed=0):
 
 def answers(model):
     """Numbers that depend on everything that is stored."""
-    asked = series(30, seed=1)
+    queries = series(30, seed=1)
     return {
-        "log_predictive": model.log_predictive(asked).tolist(),
-        "score": model.score_samples([asked[:10], asked[10:]]).tolist(),
-        "quantiles": model.quantiles(asked, [0.1, 0.5, 0.9]).tolist(),
-        "mean": float(model.expectation(asked, np.abs)),
-        "density": model.predict_next_density(asked, [-1.0, 0.0, 1.0])[1].tolist(),
-        "filter": model.filter(asked)[-1].tolist(),
+        "log_predictive": model.log_predictive(queries).tolist(),
+        "score": model.score_samples([queries[:10], queries[10:]]).tolist(),
+        "quantiles": model.quantiles(queries, [0.1, 0.5, 0.9]).tolist(),
+        "mean": float(model.expectation(queries, np.abs)),
+        "density": model.predict_next_density(queries, [-1.0, 0.0, 1.0])[1].tolist(),
+        "filter": model.filter(queries)[-1].tolist(),
     }
 
 

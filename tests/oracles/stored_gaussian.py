@@ -28,14 +28,14 @@ def rows(n_rows=120, seed=0):
 
 def answers(model):
     """Numbers that depend on everything that is stored."""
-    asked = {name: column[:8] for name, column in rows(seed=1).items()}
+    queries = {name: column[:8] for name, column in rows(seed=1).items()}
     return {
         "columns": model.schema_.to_json(),
         "newick": model.topology_.to_newick(),
-        "log_density": model.score_samples(asked).tolist(),
-        "median": model.quantiles(asked, "b", 0.5).tolist(),
-        "mean": model.expectation(asked, "été; 'a'").tolist(),
-        "shares": model.predict_proba(asked, "size").tolist(),
+        "log_density": model.score_samples(queries).tolist(),
+        "median": model.quantiles(queries, "b", 0.5).tolist(),
+        "mean": model.expectation(queries, "été; 'a'").tolist(),
+        "shares": model.predict_proba(queries, "size").tolist(),
     }
 
 

@@ -30,7 +30,7 @@ def answers(model):
     """What depends on everything that is stored."""
     return {
         "trees": [str(model.parse(sentence)) for sentence in SENTENCES],
-        "expected": [each.n_right for each in model.n_best(SENTENCES[0], 3)],
+        "expected": [tree.n_right for tree in model.n_best(SENTENCES[0], 3)],
         "scores": model.score_samples(TREES[:3]).tolist(),
     }
 

@@ -24,9 +24,9 @@ def sequences(n=40, seed=0):
     states = np.cumsum(rng.random((n, 10)) < 0.2, axis=1) % 2
     codes = np.where(rng.random((n, 10)) < 0.85, states, rng.integers(0, 3, (n, 10)))
     symbols = ["a", 7, ("b", 1.5)]
-    found = [[symbols[code] for code in row] for row in codes]
-    found[1][3] = None
-    return found
+    drawn = [[symbols[code] for code in row] for row in codes]
+    drawn[1][3] = None
+    return drawn
 
 
 def numbers(n=40, seed=0):
@@ -45,14 +45,14 @@ def data_for(name, seed=0):
 
 def answers(name, model):
     """Numbers that depend on everything that is stored."""
-    asked = data_for(name, seed=1)[:5]
+    queries = data_for(name, seed=1)[:5]
     said = {
-        "score": model.score_samples(asked).tolist(),
-        "filter": [each.tolist() for each in model.filter(asked)],
+        "score": model.score_samples(queries).tolist(),
+        "filter": [states.tolist() for states in model.filter(queries)],
     }
     if name.endswith("numbers"):
-        return said | {"next": np.asarray(model.expectation(asked)).tolist()}
-    return said | {"next": model.predict_next_proba(asked).tolist()}
+        return said | {"next": np.asarray(model.expectation(queries)).tolist()}
+    return said | {"next": model.predict_next_proba(queries).tolist()}
 
 
 if __name__ == "__main__":

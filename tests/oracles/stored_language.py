@@ -52,9 +52,9 @@ def counts():
 
 def answers(model):
     """Numbers that depend on everything that is stored."""
-    asked = lines(6, seed=1)
+    queries = lines(6, seed=1)
     return {
-        "score": model.score_samples(asked).tolist(),
+        "score": model.score_samples(queries).tolist(),
         "next": model.predict_next_proba("a ça").tolist(),
         "words": list(model.vocabulary_.words),
     }

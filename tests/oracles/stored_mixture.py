@@ -23,11 +23,11 @@ def rows(n=200, seed=0):
 
 def answers(model):
     """Numbers that depend on everything that is stored."""
-    asked = rows(10, seed=1)
+    queries = rows(10, seed=1)
     start = model.as_start("spherical")
     return {
-        "log_density": model.score_samples(asked).tolist(),
-        "chances": model.predict_proba(asked).tolist(),
+        "log_density": model.score_samples(queries).tolist(),
+        "chances": model.predict_proba(queries).tolist(),
         "start": {name: start[name].tolist() for name in sorted(start)},
         "n_iter": model.n_iter_,
     }

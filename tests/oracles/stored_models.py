@@ -32,8 +32,8 @@ def rows(n_rows=240, seed=0):
     rng = np.random.default_rng(seed)
     coin = rng.integers(0, 2, n_rows)
 
-    def noisy(share):
-        return np.where(rng.random(n_rows) < share, 1 - coin, coin)
+    def noisy(rate):
+        return np.where(rng.random(n_rows) < rate, 1 - coin, coin)
 
     table = {
         COLUMNS[0]: np.array(["red", "blue, green"], dtype=object)[noisy(0.1)],
@@ -49,13 +49,13 @@ def rows(n_rows=240, seed=0):
 
 def answers(model):
     """Numbers that depend on everything that is stored."""
-    asked = {name: column[:12] for name, column in rows(seed=1).items()}
+    queries = {name: column[:12] for name, column in rows(seed=1).items()}
     return {
-        "components": [[each.weight, each.topology.to_newick()] for each in model.trees_],
+        "components": [[tree.weight, tree.topology.to_newick()] for tree in model.trees_],
         "columns": model.schema_.to_json(),
         "newick": model.topology_.to_newick(),
-        "log_prob": model.score_samples(asked).tolist(),
-        "predicted": model.predict_proba(asked, target=COLUMNS[0]).tolist(),
+        "log_prob": model.score_samples(queries).tolist(),
+        "predicted": model.predict_proba(queries, target=COLUMNS[0]).tolist(),
         "imputed": model.impute({COLUMNS[2]: [True, None]}),
     }
 
@@ -69,8 +69,8 @@ def fitted(model):
 
 def mixed(models, weights=(0.375, 0.625)):
     """The first model with the trees of all."""
-    model, *others = [fitted(each) for each in models]
-    parts = (model.tables_, *(each.tables_ for each in others))
+    model, *others = [fitted(name) for name in models]
+    parts = (model.tables_, *(other.tables_ for other in others))
     mixture = Mixture(np.array(weights), parts)
     heaviest = (model, *others)[mixture.heaviest]
     model.topology_, model.tree_, model.parameters_ = heaviest.topology_, heaviest.tree_, mixture

@@ -26,8 +26,8 @@ def lines(n=60, seed=0):
     """Words of one to two letters, not all of them ASCII; a blank line."""
     rng = np.random.default_rng(seed)
     words = ["a", "b", "ça", "и", "zz", "é"]
-    found = [[words[i] for i in rng.zipf(1.6, rng.integers(1, 9)) if i < 6] for _ in range(n)]
-    return [*(" ".join(line) for line in found), ""]
+    drawn = [[words[i] for i in rng.zipf(1.6, rng.integers(1, 9)) if i < 6] for _ in range(n)]
+    return [*(" ".join(line) for line in drawn), ""]
 
 
 def tagged(n=80, seed=0):
@@ -77,30 +77,47 @@ MODELS = {
     "ensemble": lambda: tacit.PowerLowRankLM(3, random_state=0, n_jobs=1).fit(lines()),
     "arpa": backoff,
     "span-parser": lambda: tacit.SpanParser(prior="learnt", n_features=5, rank=2).fit(tagged()),
-    "constituent-context": lambda: tacit.ConstituentContextModel(smoothing=(1.0, 4.0)).fit(
+    "constituent-context": lambda: tacit.ConstituentContextModel(pseudo_counts=(1.0, 4.0)).fit(
         tagged()
     ),
 }
 
 
+# Of classes that are newer than format 2
+NEWER = {
+    "classifier": lambda: tacit.LikelihoodClassifier(tacit.LatentClass(2)).fit(
+        first_columns(rows()), np.array(["no", "yes"])[rows()["x5"]]
+    ),
+}
+
+
+def first_columns(table):
+    """All columns but the last, which is the class."""
+    return {name: table[name] for name in table if name != "x5"}
+
+
 def answers(model):
     """Numbers that depend on everything that is stored."""
     if model.kind == "parser":
-        found = model.predict(tagged(9, 1))
-        return {"brackets": [[list(span) for span in each.spans] for each in found]}
+        parses = model.predict(tagged(9, 1))
+        return {"brackets": [[list(span) for span in parse.spans] for parse in parses]}
     if model.kind == "language":
-        asked = lines(6, seed=1)
+        queries = lines(6, seed=1)
         return {
-            "score": model.score_samples(asked).tolist(),
+            "score": model.score_samples(queries).tolist(),
             "next": model.predict_next_proba("a ça").tolist(),
         }
-    asked = rows(9, seed=1)
-    return {"score": model.score_samples(asked).tolist()}
+    queries = rows(9, seed=1)
+    if model.kind == "classifier":
+        return {"classes": model.predict_proba(first_columns(queries)).ravel().tolist()}
+    return {"score": model.score_samples(queries).tolist()}
 
 
 if __name__ == "__main__":
-    for name, make in MODELS.items():
-        path = FOLDER / f"other-1-{name}.tacit"
+    makers = {f"other-1-{name}": make for name, make in MODELS.items()}
+    makers |= {f"other-3-{name}": make for name, make in NEWER.items()}
+    for name, make in makers.items():
+        path = FOLDER / f"{name}.tacit"
         if not path.exists():
             model = make()
             model.save(path)

@@ -28,11 +28,11 @@ MODELS = {
 
 def answers(model):
     """Numbers that depend on everything that is stored."""
-    asked = documents(12, seed=1)
+    queries = documents(12, seed=1)
     return {
-        "shares": model.transform(asked).ravel().tolist(),
-        "perplexity": [model.perplexity(asked)],
-        "coherence": model.coherence(asked, 4).tolist(),
+        "shares": model.transform(queries).ravel().tolist(),
+        "perplexity": [model.perplexity(queries)],
+        "coherence": model.coherence(queries, 4).tolist(),
         "alpha": model.alpha_.tolist(),
         "top words": model.top_words(5),
         "words": list(model.words_),

@@ -1,7 +1,9 @@
-"""Random trees over observed and hidden nodes, for laws."""
+"""Random trees over observed and hidden nodes, for laws; a tree refined by distances."""
 
 from hypothesis import strategies as st
 
+from tacit.trees.structure.draft import Draft
+from tacit.trees.structure.interchange import effective_rows, refine, similarity_of
 from tacit.trees.structure.topology import Topology
 
 names = st.text(st.sampled_from(list("abxyz '\"():;,[]_\né木")), max_size=5)
@@ -22,3 +24,14 @@ def topologies(draw, max_nodes=14, hidden_leaves=True, names=names):
     lengths = [draw(st.none() | st.floats(0, 10)) for _ in edges]
     n_states = {name: 2 + len(name) for name in labels if name not in observed and "a" in name}
     return Topology(tuple(labels), tuple(edges), tuple(observed), tuple(lengths), n_states)
+
+
+def refine_topology(topology, distances, names, *, n_rows=None, n_states=2):
+    """The tree with neighbouring branches interchanged wherever the distances say so, and new lengths.
+
+    Distances are exact without `n_rows`.
+    """
+    similarity = similarity_of(distances, names, n_states)
+    draft = Draft.of(topology, names)
+    refine(draft, similarity, effective_rows(n_rows, n_states))
+    return draft.topology(names, scale=n_states - 1)

@@ -94,8 +94,8 @@ def test_several_trees_come_best_first(models):
     sentence = ["the", "cat", "sees", "Ann", "of", "Bob", "."]
     best = model.n_best(sentence, 5)
     assert best[0].tree == model.parse(sentence)
-    assert len({each.tree for each in best}) == len(best) > 1
-    values = [each.n_right for each in best]
+    assert len({one.tree for one in best}) == len(best) > 1
+    values = [one.n_right for one in best]
     assert values == sorted(values, reverse=True)
 
 
@@ -171,7 +171,7 @@ def test_damaged_files_are_refused(models, tmp_path):
     beyond = arrays["grammars.0.first_term"].copy()
     beyond[1:-1] = 2**31 - 1
     tags = arrays["coarse.lexicon.tag_of_label"]
-    for told, name, damage in (
+    for reported, name, damage in (
         ("ascending order", "coarse.rules.triples", arrays["coarse.rules.triples"][::-1]),
         ("index outside", "grammars.0.dense", arrays["grammars.0.dense"] + np.int32(10**6)),
         ("tag_word' is missing", "coarse.lexicon.tag_word", None),
@@ -183,7 +183,7 @@ def test_damaged_files_are_refused(models, tmp_path):
     ):
         models["spectral"].save(path)
         edited(path, {name: damage})
-        with pytest.raises(FileFormatError, match=told):
+        with pytest.raises(FileFormatError, match=reported):
             load(path)
 
 

@@ -31,8 +31,8 @@ def spans_of(model, sentences):
 
 
 def test_brackets_trees_and_confidence_come_back(parser):
-    found = parser.parse(SENTENCE)
-    assert [word for word, _ in found.sentence] == [
+    actual = parser.parse(SENTENCE)
+    assert [word for word, _ in actual.sentence] == [
         "the",
         "cat",
         "near",
@@ -42,12 +42,12 @@ def test_brackets_trees_and_confidence_come_back(parser):
         "every",
         "dog",
     ]
-    assert found.tree.leaves() == found.sentence
-    assert sorted((a, b) for _, a, b in found.tree.spans()) == sorted(found.spans)
-    assert (0, 5) in found.spans  # the subject
-    assert (0, 2) in found.spans  # the cat
-    assert 0 < found.confidence < np.inf
-    assert parser.predict([SENTENCE, SENTENCE]) == [found] * 2
+    assert actual.tree.leaves() == actual.sentence
+    assert sorted((a, b) for _, a, b in actual.tree.spans()) == sorted(actual.spans)
+    assert (0, 5) in actual.spans  # the subject
+    assert (0, 2) in actual.spans  # the cat
+    assert 0 < actual.confidence < np.inf
+    assert parser.predict([SENTENCE, SENTENCE]) == [actual] * 2
 
 
 def test_units_decide_where_the_metric_weighs_little():

@@ -75,11 +75,11 @@ def test_the_marginal_stands_behind_in_grey_and_can_be_left_out(model):
 
 
 def test_bars_are_the_probabilities_of_categories(model):
-    given = {"low": {"x": 0.0}, "high": {"x": 5.0}}
-    ax = plot.conditional_density(model, "group", given)
-    behind, low, high = (np.array([bar.get_height() for bar in each]) for each in ax.containers)
-    shares = model.predict_proba({"x": [None, 0.0, 5.0]}, "group")
-    assert np.stack([behind, low, high]) == pytest.approx(shares)
+    evidence = {"low": {"x": 0.0}, "high": {"x": 5.0}}
+    ax = plot.conditional_density(model, "group", evidence)
+    behind, low, high = (np.array([bar.get_height() for bar in bars]) for bars in ax.containers)
+    probabilities = model.predict_proba({"x": [None, 0.0, 5.0]}, "group")
+    assert np.stack([behind, low, high]) == pytest.approx(probabilities)
     assert [text.get_text() for text in ax.get_xticklabels()] == ["elsewhere", "north", "south"]
     assert legend(ax) == ["nothing given", "low", "high"]
 
@@ -91,8 +91,8 @@ def test_any_model_of_categories_can_be_drawn():
 
 
 def test_what_all_evidence_has_in_common_is_said_once(model):
-    given = [{"group": "north", "y": 1.25}, {"group": "north", "y": 3.0}, {"group": "north"}]
-    ax = plot.conditional_density(model, "x", given)
+    evidence = [{"group": "north", "y": 1.25}, {"group": "north", "y": 3.0}, {"group": "north"}]
+    ax = plot.conditional_density(model, "x", evidence)
     assert ax.get_legend().get_title().get_text() == "given group = north"
     assert legend(ax) == ["nothing given", "y = 1.25", "y = 3", "nothing else"]
     single = plot.conditional_density(model, "x", {"group": "north", "y": np.nan, "x": 1.0})
@@ -100,16 +100,16 @@ def test_what_all_evidence_has_in_common_is_said_once(model):
 
 
 def test_looks_differ_as_long_as_there_are_any(model):
-    given = [{"y": 0.1 * n} for n in range(24)]
-    ax = plot.conditional_density(model, "x", given)
+    evidence = [{"y": 0.1 * n} for n in range(24)]
+    ax = plot.conditional_density(model, "x", evidence)
     assert len({(line.get_color(), line.get_linestyle()) for line in ax.lines}) == 24
     with pytest.raises(ArgumentError, match="25 sets of evidence cannot be told apart"):
-        plot.conditional_density(model, "x", [*given, {}])
+        plot.conditional_density(model, "x", [*evidence, {}])
 
 
 def test_a_long_legend_covers_no_curve_and_is_not_cut_off():
     names = ["group", "y", "x"]
-    wide = tacit.GaussianTree("chow-liu", "gaussian", 0.0).fit(
+    model = tacit.GaussianTree("chow-liu", "gaussian", 0.0).fit(
         {
             f"a column with a long name, number {n}, {name}": values
             for n in range(3)
@@ -118,9 +118,9 @@ def test_a_long_legend_covers_no_curve_and_is_not_cut_off():
             )
         }
     )
-    *known, target = wide.schema_.names
-    given = [dict.fromkeys(known, number + 0.123) for number in range(6)]
-    ax = plot.conditional_density(wide, target, given)
+    *known, target = model.schema_.names
+    evidence = [dict.fromkeys(known, number + 0.123) for number in range(6)]
+    ax = plot.conditional_density(model, target, evidence)
     ax.figure.canvas.draw()
     box = ax.get_legend().get_window_extent()
     assert box.y0 >= ax.get_window_extent().y1 - 1
@@ -155,10 +155,10 @@ def test_evidence_of_columns_that_do_not_exist_is_refused(model):
         plot.conditional_density(model, "x", np.zeros((2, 2)))
 
 
-def test_what_cannot_be_asked_is_refused():
-    for thing in ("model", tacit.KernelTree(), Topology.star("abc")):
+def test_invalid_queries_are_refused():
+    for subject in ("model", tacit.KernelTree(), Topology.star("abc")):
         with pytest.raises(NotAvailableError, match="pass a fitted model of a table"):
-            plot.conditional_density(thing, "x")
+            plot.conditional_density(subject, "x")
 
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch, model):

@@ -26,11 +26,11 @@ def two_peaks(length=300):
 
 @pytest.fixture(scope="module")
 def model():
-    return KernelHMM(n_states=2, n_bells=8).fit(two_peaks())
+    return KernelHMM(n_states=2, n_basis=8).fit(two_peaks())
 
 
 def shades(ax):
-    (mesh,) = [each for each in ax.collections if isinstance(each, QuadMesh)]
+    (mesh,) = [collection for collection in ax.collections if isinstance(collection, QuadMesh)]
     corners = mesh.get_coordinates()
     times = (corners[0, :-1, 0] + corners[0, 1:, 0]) / 2
     places = (corners[:-1, 0, 1] + corners[1:, 0, 1]) / 2
@@ -38,30 +38,30 @@ def shades(ax):
 
 
 def line(ax, label):
-    (found,) = [each for each in ax.lines if each.get_label() == label]
-    return found
+    (match,) = [curve for curve in ax.lines if curve.get_label() == label]
+    return match
 
 
 def test_shades_are_the_densities_given_what_came_before(model):
     series = two_peaks()
     ax = plot.forecast(model, series, last=40)
-    times, places, found = shades(ax)
+    times, places, drawn = shades(ax)
     assert times.tolist() == list(range(260, 300))
-    _, (wanted,) = model.predict_next_density([series], places, all_positions=True)
-    np.testing.assert_allclose(np.asarray(found).T, wanted[260:], rtol=1e-6)  # the same numbers
+    _, (densities,) = model.predict_next_density([series], places, all_positions=True)
+    np.testing.assert_allclose(np.asarray(drawn).T, densities[260:], rtol=1e-6)  # the same numbers
     assert line(ax, "observed").get_ydata() == pytest.approx(series[260:])
     (bands,) = model.quantiles([series], [0.05, 0.95], all_positions=True)
-    lower, upper = (each.get_ydata() for each in ax.lines[:2])
+    lower, upper = (curve.get_ydata() for curve in ax.lines[:2])
     assert np.stack([lower, upper], axis=1) == pytest.approx(bands[260:])
 
 
 def test_what_comes_after_the_end_is_predicted_from_the_end(model):
     series = two_peaks()
     ax = plot.forecast(model, series, last=10, n_ahead=3)
-    times, places, found = shades(ax)
+    times, places, drawn = shades(ax)
     assert times.tolist() == list(range(290, 303))
     _, after = model.predict_next_density(series, places)
-    assert np.asarray(found)[:, 10] == pytest.approx(np.asarray(after))
+    assert np.asarray(drawn)[:, 10] == pytest.approx(np.asarray(after))
     observed = line(ax, "observed").get_ydata()
     assert np.isnan(observed[-3:]).all()
     assert not np.isnan(observed[:-3]).any()
@@ -82,13 +82,13 @@ def test_all_numbers_and_nearly_all_density_are_within_the_frame(model):
     low, high = ax.get_ylim()
     assert low < series[-40:].min()
     assert high > 9.0
-    _, places, found = shades(ax)
-    assert (np.asarray(found).sum(axis=0) * (places[1] - places[0])).min() > 0.97
+    _, places, drawn = shades(ax)
+    assert (np.asarray(drawn).sum(axis=0) * (places[1] - places[0])).min() > 0.97
 
 
 def test_a_column_of_several_is_named(model):
     series = np.stack([two_peaks(), -two_peaks()], axis=1)
-    both = KernelHMM(n_states=2, n_bells=4).fit(series)
+    both = KernelHMM(n_states=2, n_basis=4).fit(series)
     ax = plot.forecast(both, series, last=20, target="x1")
     assert ax.get_ylabel() == "x1"
     assert line(ax, "observed").get_ydata() == pytest.approx(series[-20:, 1])
@@ -119,9 +119,9 @@ def test_what_is_no_sequence_or_no_model_is_refused(model):
         plot.forecast(model, ["a", "b"])
     with pytest.raises(ArgumentError, match="n_ahead=-1"):
         plot.forecast(model, two_peaks(), n_ahead=-1)
-    for thing in ("model", KernelHMM()):
+    for subject in ("model", KernelHMM()):
         with pytest.raises(NotAvailableError, match="pass a fitted KernelHMM"):
-            plot.forecast(thing, two_peaks())
+            plot.forecast(subject, two_peaks())
 
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch, model):

@@ -76,12 +76,14 @@ def junction_models():
 
 def bar_shapes(ax):
     """Corners of the bars in pixels, by colour."""
-    found = [each for each in ax.collections if isinstance(each, PolyCollection)]
+    collections = [
+        collection for collection in ax.collections if isinstance(collection, PolyCollection)
+    ]
     return {
-        tuple(each.get_facecolor()[0]): [
-            ax.transData.transform(path.vertices) for path in each.get_paths()
+        tuple(collection.get_facecolor()[0]): [
+            ax.transData.transform(path.vertices) for path in collection.get_paths()
         ]
-        for each in found
+        for collection in collections
     }
 
 
@@ -90,27 +92,29 @@ def boxes(ax):
     ax.figure.canvas.draw()
     texts = [*ax.texts, *ax.get_legend().get_texts()]
     extents = [(text.get_text(), text.get_window_extent()) for text in texts]
-    found = [(name, box.x0, box.x1, box.y0, box.y1) for name, box in extents]
-    shapes = [corners for each in bar_shapes(ax).values() for corners in each]
+    boxes = [(name, box.x0, box.x1, box.y0, box.y1) for name, box in extents]
+    shapes = [corners for colour in bar_shapes(ax).values() for corners in colour]
     for number, corners in enumerate(shapes):
         (left, bottom), (right, top) = corners.min(axis=0), corners.max(axis=0)
-        found.append((f"bars {number}", left, right, bottom, top))
-    return found
+        boxes.append((f"bars {number}", left, right, bottom, top))
+    return boxes
 
 
-def overlapping(found):
+def overlapping(boxes):
     hair = 0.5  # pixels
-    left, right, bottom, top = np.array([each[1:] for each in found]).T
-    wide = np.minimum.outer(right, right) - np.maximum.outer(left, left) > hair
+    left, right, bottom, top = np.array([box[1:] for box in boxes]).T
+    across = np.minimum.outer(right, right) - np.maximum.outer(left, left) > hair
     high = np.minimum.outer(top, top) - np.maximum.outer(bottom, bottom) > hair
-    return [(found[one][0], found[other][0]) for one, other in np.argwhere(np.triu(wide & high, 1))]
+    return [
+        (boxes[one][0], boxes[other][0]) for one, other in np.argwhere(np.triu(across & high, 1))
+    ]
 
 
-def clipped(ax, found):
+def clipped(ax, boxes):
     page = ax.figure.bbox
     return [
         name
-        for name, left, right, bottom, top in found
+        for name, left, right, bottom, top in boxes
         if left < page.x0 or right > page.x1 or bottom < page.y0 or top > page.y1
     ]
 
@@ -126,25 +130,27 @@ def test_numbers_have_touching_bars_and_categories_bars_apart(kernel_tree):
 
 
 def test_histograms_show_the_columns_distributions(kernel_tree):
-    found = histograms_of(kernel_tree)
+    histograms = histograms_of(kernel_tree)
     table = skewed_table()
-    assert set(found) == set(table)
-    (shares,) = kernel_tree.predict_proba({"group": [None]}, "group")
-    assert found["group"].heights == pytest.approx(shares / shares.max())
+    assert set(histograms) == set(table)
+    (probabilities,) = kernel_tree.predict_proba({"group": [None]}, "group")
+    assert histograms["group"].heights == pytest.approx(probabilities / probabilities.max())
     low, high = np.quantile(table["two peaks"], [0.005, 0.995])
     counts, _ = np.histogram(table["two peaks"], np.linspace(low, high, 25))
     # 300 rows in 24 bars: the two agree in shape, not bar by bar
-    assert np.corrcoef(found["two peaks"].heights, counts)[0, 1] > 0.8
-    assert found["skewed $x$"].heights[:6].sum() > 3 * found["skewed $x$"].heights[12:].sum()
+    assert np.corrcoef(histograms["two peaks"].heights, counts)[0, 1] > 0.8
+    assert (
+        histograms["skewed $x$"].heights[:6].sum() > 3 * histograms["skewed $x$"].heights[12:].sum()
+    )
 
 
 @pytest.mark.parametrize("name", ["kernel_tree", "gaussian_tree"])
 @pytest.mark.parametrize("hidden_labels", [True, False])
 def test_nothing_overlaps_and_nothing_is_cut_off(name, hidden_labels, request):
     ax = plot.tree(request.getfixturevalue(name), hidden_labels=hidden_labels)
-    found = boxes(ax)
-    assert overlapping(found) == []
-    assert clipped(ax, found) == []
+    drawn = boxes(ax)
+    assert overlapping(drawn) == []
+    assert clipped(ax, drawn) == []
 
 
 def test_sixty_histograms_fit_on_a_page_with_readable_names(gaussian_tree):
@@ -155,7 +161,7 @@ def test_sixty_histograms_fit_on_a_page_with_readable_names(gaussian_tree):
     assert {text.get_fontsize() for text in ax.texts} >= {style.FONT_SIZE}
 
 
-def test_histograms_can_be_left_out_and_asked_for(kernel_tree):
+def test_histograms_can_be_left_out_or_requested(kernel_tree):
     assert bar_shapes(plot.tree(kernel_tree, histograms=False)) == {}
     truth = random_tree_model(n_leaves=4, random_state=0)
     categorical = tacit.LatentTree(2, truth.topology).fit(truth.sample(100, random_state=1))
@@ -170,10 +176,10 @@ def test_histograms_can_be_left_out_and_asked_for(kernel_tree):
 
 def test_a_leaf_of_one_category_shows_which_it_is():
     model = tacit.GaussianTree("chow-liu", "gaussian", 0.0).fit(skewed_table())
-    found = histograms_of(model)
+    histograms = histograms_of(model)
     leaves = [name for name in model.topology_.observed if name.startswith("group=")]
-    assert [found[name].own for name in sorted(leaves)] == [0, 1]
-    assert found["yes"].own == -1
+    assert [histograms[name].category for name in sorted(leaves)] == [0, 1]
+    assert histograms["yes"].category == -1
     pale = plt.matplotlib.colors.to_rgba(style.PALE_GREEN)
     assert (
         len(bar_shapes(plot.tree(model))[pale]) == 2 * 2
@@ -187,7 +193,7 @@ def test_edges_of_a_gaussian_tree_are_as_wide_as_their_correlations():
     ax = plot.tree(
         tacit.GaussianTree(Topology.star("abc"), "gaussian", 0.0).fit(table), hidden_labels=False
     )
-    lines = [each for each in ax.collections if hasattr(each, "get_segments")][1]
+    lines = [collection for collection in ax.collections if hasattr(collection, "get_segments")][1]
     heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
     widths = dict(
         zip([end[1][1] for end in lines.get_segments()], lines.get_linewidths(), strict=True)
@@ -209,6 +215,6 @@ def test_junction_trees_show_their_sets(name, histograms, junction_models):
     assert "hidden variables (number of joint states)" in [
         text.get_text() for text in ax.get_legend().get_texts()
     ]
-    found = boxes(ax)
-    assert overlapping([each for each in found if not each[0].isdigit()]) == []
-    assert clipped(ax, found) == []
+    drawn = boxes(ax)
+    assert overlapping([box for box in drawn if not box[0].isdigit()]) == []
+    assert clipped(ax, drawn) == []

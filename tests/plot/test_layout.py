@@ -12,15 +12,15 @@ def largest_branch(topology, name):
     """Observed variables in the largest part that is left when a node is taken out."""
     graph = topology.to_networkx()
     graph.remove_node(name)
-    seen = set(topology.observed)
-    return max((len(seen & part) for part in nx.connected_components(graph)), default=0)
+    observed = set(topology.observed)
+    return max((len(observed & part) for part in nx.connected_components(graph)), default=0)
 
 
 @given(topologies())
 def test_no_other_node_has_a_smaller_largest_branch(topology):
-    found = largest_branch(topology, balance_point(topology))
-    assert found == min(largest_branch(topology, name) for name in topology.nodes)
-    assert 2 * found <= len(topology.observed) or len(topology.observed) == 1
+    size = largest_branch(topology, balance_point(topology))
+    assert size == min(largest_branch(topology, name) for name in topology.nodes)
+    assert 2 * size <= len(topology.observed) or len(topology.observed) == 1
 
 
 def test_of_equals_the_nearest_to_the_centre_is_taken():

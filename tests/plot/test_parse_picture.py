@@ -28,8 +28,8 @@ def places(axes):
 def test_words_stand_from_left_to_right_on_one_line():
     axes = parse(TEXT)
     words = {"the", "cat", "saw", "a", "dog"}
-    found = [(x, word) for word, x, y in places(axes) if word in words and y == 0]
-    assert [word for _, word in sorted(found)] == ["the", "cat", "saw", "a", "dog"]
+    leaves = [(x, word) for word, x, y in places(axes) if word in words and y == 0]
+    assert [word for _, word in sorted(leaves)] == ["the", "cat", "saw", "a", "dog"]
 
 
 def test_brackets_stand_above_what_they_hold():
@@ -49,8 +49,8 @@ def test_lines_cross_nothing():
         for (x, y), (u, v) in itertools.pairwise(zip(xs, ys, strict=True)):
             assert x == u or y == v
             pieces.append(((x, u), (y, v)))
-    for (x, _), (y, v) in (each for each in pieces if each[0][0] == each[0][1]):
-        for (left, right), (level, _) in (each for each in pieces if each[1][0] == each[1][1]):
+    for (x, _), (y, v) in (piece for piece in pieces if piece[0][0] == piece[0][1]):
+        for (left, right), (level, _) in (piece for piece in pieces if piece[1][0] == piece[1][1]):
             inside = min(left, right) + 1e-9 < x < max(left, right) - 1e-9
             # What meets a bar ends there.
             assert not (inside and min(y, v) + 1e-9 < level < max(y, v) - 1e-9)
@@ -64,7 +64,7 @@ def test_what_the_other_tree_has_not_is_seen():
     assert axes.get_title(loc="left").startswith("1 ")
 
 
-def test_it_draws_where_it_is_told():
+def test_it_draws_where_it_is_reported():
     _, axes = plt.subplots()
     assert parse(TEXT, axes) is axes
 

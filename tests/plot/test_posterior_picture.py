@@ -33,11 +33,11 @@ def random_model(n_states, symbols, seed=0):
 
 def areas(ax):
     """(time, state) heights of the areas."""
-    found = []
+    paths = []
     for area in ax.collections:
         (path,) = area.get_paths()
-        found.append(path)
-    return found
+        paths.append(path)
+    return paths
 
 
 def ticks(ax):
@@ -47,8 +47,8 @@ def ticks(ax):
 def test_areas_of_few_states_are_their_probabilities():
     model = random_model(3, "ab")
     ax = plot.posterior(model, "abba")
-    wanted = model.posterior(letters(["abba"]))[0]
-    tops = np.cumsum(wanted, axis=1)
+    posterior = model.posterior(letters(["abba"]))[0]
+    tops = np.cumsum(posterior, axis=1)
     for state, path in enumerate(areas(ax)):
         at_two = [y for x, y in path.vertices if x == 1.5]
         low = tops[2, state - 1] if state else 0.0
@@ -66,18 +66,18 @@ def test_rows_of_many_states_are_their_probabilities():
     model = random_model(8, [f"word{n}" for n in range(50)])
     (sequence,) = model.sample(1, 30, random_state=0)
     ax = plot.posterior(model, [sequence])
-    (mesh,) = [each for each in ax.collections if isinstance(each, QuadMesh)]
+    (mesh,) = [collection for collection in ax.collections if isinstance(collection, QuadMesh)]
     np.testing.assert_allclose(np.asarray(mesh.get_array()), model.posterior([sequence])[0].T)
     assert ticks(ax) == sequence
 
 
 def test_a_part_is_shown_of_what_the_whole_says():
     model = random_model(8, "abc")
-    whole = "abcabcabca"
-    ax = plot.posterior(model, whole, first=3, last=7)
-    (mesh,) = [each for each in ax.collections if isinstance(each, QuadMesh)]
+    sequence = "abcabcabca"
+    ax = plot.posterior(model, sequence, first=3, last=7)
+    (mesh,) = [collection for collection in ax.collections if isinstance(collection, QuadMesh)]
     np.testing.assert_allclose(
-        np.asarray(mesh.get_array()), model.posterior([list(whole)])[0][3:7].T
+        np.asarray(mesh.get_array()), model.posterior([list(sequence)])[0][3:7].T
     )
     assert ax.get_xlim() == (2.5, 6.5)
     assert ticks(ax) == list("abca")

@@ -23,10 +23,10 @@ def _close_figures():
 
 def edges(n_edges, threshold=0.02):
     rng = np.random.default_rng(n_edges)
-    found = []
+    edges = []
     for number in range(n_edges):
         values = 10 ** rng.uniform(-4, 0, size=5)
-        found.append(
+        edges.append(
             {
                 "edge": f"h{number} - h{number // 2}",
                 "kept": values[values > threshold].tolist(),
@@ -34,7 +34,7 @@ def edges(n_edges, threshold=0.02):
                 "threshold": threshold,
             }
         )
-    return found
+    return edges
 
 
 def drawn(ax):
@@ -113,8 +113,8 @@ def test_a_model_without_singular_values_is_refused():
 
 
 def test_a_chain_has_one_spectrum_from_the_largest_value_on():
-    found = {"singular_values": [0.9, 0.3, 0.01, 0.0], "n_kept": 2, "noise": 0.1}
-    ax = plot.singular_values(found)
+    diagnostics = {"singular_values": [0.9, 0.3, 0.01, 0.0], "n_kept": 2, "noise": 0.1}
+    ax = plot.singular_values(diagnostics)
     assert drawn(ax)["kept"].tolist() == [0.3, 0.9]
     assert drawn(ax)["cut"][1] == 0.01
     assert 0 < drawn(ax)["cut"][0] < 0.01
@@ -128,9 +128,9 @@ def test_the_spectrum_of_a_weighted_automaton_is_drawn(tmp_path):
     marks = drawn(plot.singular_values(model))
     np.testing.assert_allclose(marks["kept"], np.sort(model.singular_values_))
     assert len(marks["kept"]) == 2
-    told = model.diagnostics_["singular_values"]
-    assert len(told) == 2 + len(marks["cut"]) > 4
-    assert marks["cut"].max() == told[2] <= marks["kept"].min()
+    singular_values = model.diagnostics_["singular_values"]
+    assert len(singular_values) == 2 + len(marks["cut"]) > 4
+    assert marks["cut"].max() == singular_values[2] <= marks["kept"].min()
     model.save(tmp_path / "model.tacit")
     again = drawn(plot.singular_values(load(tmp_path / "model.tacit")))
     np.testing.assert_array_equal(again["cut"], marks["cut"])
@@ -145,12 +145,12 @@ def test_the_kept_values_of_an_older_file_are_drawn_alone():
 def test_topics_show_eigenvalues_of_pairs_of_words_over_the_noise():
     drawn = sample_documents(random_topics(4, 60, random_state=0), 800, 40, random_state=1)
     model = TopicModel(4, 0.4, learn="moments", cap=None, n_jobs=1).fit(drawn)
-    told = model.diagnostics_["moments"]
-    for given in (model, model.diagnostics_, told):
-        ax = plot.singular_values(given)
-        kept, cut = (np.asarray(dots.get_offsets()) for dots in ax.collections)
-        assert kept[:, 1] == pytest.approx(told["eigenvalues"][:4])
-        assert len(cut) == len(told["eigenvalues"]) - 4
+    moments = model.diagnostics_["moments"]
+    for source in (model, model.diagnostics_, moments):
+        ax = plot.singular_values(source)
+        kept, cut = (np.asarray(points.get_offsets()) for points in ax.collections)
+        assert kept[:, 1] == pytest.approx(moments["eigenvalues"][:4])
+        assert len(cut) == len(moments["eigenvalues"]) - 4
         (line,) = ax.get_lines()
-        assert line.get_ydata()[0] == told["noise"]
-        assert kept[:, 1].min() > told["noise"] > cut[:, 1].max()
+        assert line.get_ydata()[0] == moments["noise"]
+        assert kept[:, 1].min() > moments["noise"] > cut[:, 1].max()

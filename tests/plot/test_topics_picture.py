@@ -12,12 +12,12 @@ from tacit.topics.topic_model import TopicModel
 
 @pytest.fixture
 def model():
-    found = TopicModel(3)
+    fitted = TopicModel(3)
     words = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7], [0.2, 0.7, 0.1]])
-    found.topics_ = Topics(words, np.array([0.5, 0.3, 0.2]), 1.0)
-    found.words_ = ("price", "$", "a" * 50)
-    found.diagnostics_ = {}
-    yield found
+    fitted.topics_ = Topics(words, np.array([0.5, 0.3, 0.2]), 1.0)
+    fitted.words_ = ("price", "$", "a" * 50)
+    fitted.diagnostics_ = {}
+    yield fitted
     plt.close("all")
 
 
@@ -31,16 +31,16 @@ def test_bars_are_weights_and_labels_are_words(model):
 
 
 def test_topics_that_are_not_drawn_are_counted(model):
-    _, given = plt.subplots()
-    ax = topics(model, given, n_topics=2)
-    assert ax is given
+    _, axes = plt.subplots()
+    ax = topics(model, axes, n_topics=2)
+    assert ax is axes
     assert len(ax.patches) == 2
     assert ax.get_xlabel() == "share of all words\nand 1 more topic"
 
 
 def test_words_begin_at_one_place_and_rows_do_not_overlap(model):
-    shares = np.full(12, 1 / 12)
-    model.topics_ = Topics(np.tile(model.topics_.words, (4, 1)), shares, 0.0)
+    weights = np.full(12, 1 / 12)
+    model.topics_ = Topics(np.tile(model.topics_.words, (4, 1)), weights, 0.0)
     _, small = plt.subplots(figsize=(6, 1.5), layout="constrained")
     for ax in (topics(model), topics(model, small)):
         ax.figure.canvas.draw()

@@ -44,25 +44,25 @@ def random_model(n_states, n_symbols, seed=0):
 
 
 def discs(ax):
-    return [each for each in ax.patches if isinstance(each, Circle) and each.get_fill()]
+    return [patch for patch in ax.patches if isinstance(patch, Circle) and patch.get_fill()]
 
 
 def rings(ax):
-    return [each for each in ax.patches if isinstance(each, Circle) and not each.get_fill()]
+    return [patch for patch in ax.patches if isinstance(patch, Circle) and not patch.get_fill()]
 
 
 def arrows(ax):
-    return [each for each in ax.patches if isinstance(each, FancyArrowPatch)]
+    return [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
 
 
-def test_lines_are_the_moves_above_the_least():
+def test_lines_are_the_transitions_above_the_least():
     transitions = [[0.5, 0.46, 0.04], [0.2, 0.0, 0.8], [1.0, 0.0, 0.0]]
     ax = plot.transitions(model_of(transitions))
     assert (len(discs(ax)), len(arrows(ax)), len(rings(ax))) == (3, 4, 1)
     (widest,) = (
-        each
-        for each in arrows(ax)
-        if each.get_linewidth() == max(other.get_linewidth() for other in arrows(ax))
+        arrow
+        for arrow in arrows(ax)
+        if arrow.get_linewidth() == max(other.get_linewidth() for other in arrows(ax))
     )
     places = {text.get_text(): text.get_position() for text in ax.texts[:3]}
     middle = widest.get_path().vertices
@@ -86,7 +86,7 @@ def test_what_is_left_out_is_noted():
 
 def test_states_that_are_visited_more_have_larger_discs():
     model = model_of([[0.3, 0.5, 0.2]] * 3)
-    radii = [each.get_radius() for each in discs(plot.transitions(model))]
+    radii = [disc.get_radius() for disc in discs(plot.transitions(model))]
     assert np.argsort(radii).tolist() == np.argsort(model.parameters_.stationary).tolist()
 
 
@@ -134,7 +134,7 @@ def test_of_an_automaton_the_end_is_named():
     assert len(discs(ax)) == 2
 
 
-def test_of_numbers_means_and_deviations_are_told():
+def test_of_numbers_means_and_deviations_are_reported():
     model = HMM(2, emissions="gaussian")
     spread = np.array([[[4.0]], [[0.25]]])
     transitions = np.array([[0.9, 0.1], [0.1, 0.9]])

@@ -80,9 +80,9 @@ def overlapping(boxes):
     hair = 0.5  # pixels
     spans = np.array([[box.x0, box.x1, box.y0, box.y1] for _, box in boxes])
     left, right, bottom, top = spans.T
-    wide = np.minimum.outer(right, right) - np.maximum.outer(left, left) > hair
+    across = np.minimum.outer(right, right) - np.maximum.outer(left, left) > hair
     high = np.minimum.outer(top, top) - np.maximum.outer(bottom, bottom) > hair
-    pairs = np.argwhere(np.triu(wide & high, 1))
+    pairs = np.argwhere(np.triu(across & high, 1))
     return [(boxes[one][0], boxes[other][0]) for one, other in pairs]
 
 
@@ -143,7 +143,7 @@ def test_every_node_is_drawn_once_and_every_variable_is_named():
     )
     lines = [marks for marks in ax.collections if hasattr(marks, "get_segments")]
     assert hidden_and_observed == sorted([len(topology.hidden), len(topology.observed)])
-    assert {len(each.get_segments()) for each in lines} == {len(topology.edges)}
+    assert {len(collection.get_segments()) for collection in lines} == {len(topology.edges)}
 
 
 def test_hidden_and_observed_nodes_differ_in_shape_and_colour():

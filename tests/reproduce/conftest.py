@@ -76,7 +76,7 @@ def folder_of_sites(folder_of_stocks):
 @pytest.fixture
 def made_up_sites(folder_of_sites, monkeypatch):
     """The folder that loaders look in; what experiments remember of another is forgotten."""
-    caches = (splice_sites._strands, splice_sites.split_of, splice_sites._warm_up)
+    caches = (splice_sites._dna_sequences, splice_sites.split_of, splice_sites._warm_up)
     for cache in caches:
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_sites))
@@ -132,15 +132,15 @@ def folder_of_tags(folder_of_stocks):
     moves[5, 5, 5] = 0.0
 
     def sentence():
-        before, found = (5, 5), []
-        while len(found) < 40:
+        before, actual = (5, 5), []
+        while len(actual) < 40:
             chances = moves[before]
             tag = int(rng.choice(6, p=chances / chances.sum()))
             if tag == 5:
                 break
-            found.append("ABCDE"[tag])
+            actual.append("ABCDE"[tag])
             before = before[1], tag
-        return " ".join(found or ["A"])
+        return " ".join(actual or ["A"])
 
     folder = folder_of_stocks / "postags"
     folder.mkdir()
@@ -169,11 +169,11 @@ def folder_of_texts(folder_of_stocks):
     moves = rng.dirichlet(np.full(5, 0.2), size=5)  # of groups of eight words
 
     def line():
-        group, found = int(rng.integers(5)), []
+        group, actual = int(rng.integers(5)), []
         while rng.random() > 0.15:
-            found.append(f"w{group}{int(8 * rng.random() ** 2)}")
+            actual.append(f"w{group}{int(8 * rng.random() ** 2)}")
             group = int(rng.choice(5, p=moves[group]))
-        return " ".join(found)
+        return " ".join(actual)
 
     for corpus in texts.CORPORA:
         folder = folder_of_stocks / "lm" / corpus
@@ -247,6 +247,7 @@ def made_up_treebanks(folder_of_treebanks, monkeypatch):
         brackets._vectors,
         brackets._contexts,
         brackets._by_metric,
+        brackets.chosen_parameters,
         grammars.trees_of,
         grammars.fit,
         grammars.parsed,

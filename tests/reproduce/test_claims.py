@@ -621,13 +621,13 @@ def test_a_verdict_says_in_one_line_which_parts_did_not_hold(tmp_path):
 def test_a_verdict_tells_how_the_librarys_own_form_fares(tmp_path):
     experiment = experiment_of("fig-7.5")
     only_ours = but(error_7_5, is_method("original", "alternate"), lambda _: 1.0)
-    found = verdict(experiment, made_runs(few_seeds("fig-7.5"), only_ours), tmp_path, tmp_path)
-    assert not found.held
-    assert found.explanation.endswith("in Tacit's own form of the methods 2 of 2")
+    actual = verdict(experiment, made_runs(few_seeds("fig-7.5"), only_ours), tmp_path, tmp_path)
+    assert not actual.held
+    assert actual.explanation.endswith("in Tacit's own form of the methods 2 of 2")
     only_printed = but(error_7_5, is_method("Tacit original", "Tacit alternate"), lambda _: 1.0)
-    found = verdict(experiment, made_runs(few_seeds("fig-7.5"), only_printed), tmp_path, tmp_path)
-    assert found.held
-    assert found.explanation.endswith("0 of 2, all but (1) (2)")
+    actual = verdict(experiment, made_runs(few_seeds("fig-7.5"), only_printed), tmp_path, tmp_path)
+    assert actual.held
+    assert actual.explanation.endswith("0 of 2, all but (1) (2)")
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -636,7 +636,7 @@ def test_nothing_is_claimed_to_hold_by_runs_that_are_all_alike(name):
 
 
 def test_what_was_not_run_does_not_hold():
-    assert counted("trees", []) == Finding(held=False, seen="0 of 0 trees")
+    assert counted("trees", []) == Finding(held=False, measured="0 of 0 trees")
     assert counted("trees", [True, True, False], at_least=2 / 3).held
     assert not counted("trees", [True, True, False]).held
 
@@ -682,4 +682,4 @@ def test_parts_of_speech_fail_where_one_set_of_tags_is_otherwise():
     ],
 )
 def test_parts_of_speech_fail_in_the_part_that_is_otherwise(error, seconds, part):
-    assert held("wfa-pos", error, seconds) == [each != part for each in range(3)]
+    assert held("wfa-pos", error, seconds) == [one != part for one in range(3)]

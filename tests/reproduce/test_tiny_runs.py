@@ -44,28 +44,28 @@ def read(path):
 @pytest.mark.parametrize("name", MODULES)
 def test_a_tiny_run_writes_table_and_picture_and_is_not_run_again(name, tmp_path, monkeypatch):
     reports = []
-    found = run(name, scale="tiny", out=tmp_path / "new", progress=lambda *a: reports.append(a))
+    actual = run(name, scale="tiny", out=tmp_path / "new", progress=lambda *a: reports.append(a))
     settings = experiment_of(name).settings["tiny"]
-    rows, first_result = read(found.csv), next(iter(settings.study.results))
-    assert found.csv == tmp_path / "new" / f"{name}-tiny.csv"
+    rows, first_result = read(actual.csv), next(iter(settings.study.results))
+    assert actual.csv == tmp_path / "new" / f"{name}-tiny.csv"
     assert tuple(rows[0]) == settings.columns
     assert len(rows) == len(settings.trials()) == len(reports)
     results = [float(row[first_result]) for row in rows]
     assert min(results) > 0 or first_result in {"hops", "wrong"}  # there may be none
     assert min(results) >= 0
     assert all(0 < float(row["seconds"]) < 60 for row in rows)
-    assert found.png.read_bytes().startswith(b"\x89PNG")
-    assert (found.name, found.claim) == (name, experiment_of(name).claim)
-    assert found.line.startswith(f"{name}: the claim")
+    assert actual.png.read_bytes().startswith(b"\x89PNG")
+    assert (actual.name, actual.claim) == (name, experiment_of(name).claim)
+    assert actual.line.startswith(f"{name}: the claim")
     finished = [fraction for fraction, _ in reports]
     assert finished == sorted(finished)
     assert finished[0] == 0
     assert finished[-1] < 1
-    before = found.csv.read_bytes()
+    before = actual.csv.read_bytes()
     monkeypatch.setattr(running, "perform", never)
     again = run(name, scale="tiny", out=tmp_path / "new")
-    assert again == found
-    assert found.csv.read_bytes() == before
+    assert again == actual
+    assert actual.csv.read_bytes() == before
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +194,7 @@ def test_models_have_the_number_of_states_of_their_case_whatever_is_told():
     fewer = TreeCase("cat4", n_categories=3, n_states=2, diagonal=1.0, learnt_states=1)
     drawn = synthetic.drawn.__wrapped__
     assert drawn(fewer, 0, 50).train.equals(drawn(CASE, 0, 50).train)
-    assert perform(Trial(STUDY, fewer, 300, 0, EM)).told_states == 1
+    assert perform(Trial(STUDY, fewer, 300, 0, EM)).n_learnt_states == 1
     assert (
         perform(Trial(STUDY, fewer, 3000, 0, EM)).error
         > 1.2 * perform(Trial(STUDY, CASE, 3000, 0, EM)).error
@@ -207,10 +207,10 @@ def test_rows_come_from_the_model_they_are_judged_by():
     made = synthetic.drawn.__wrapped__(CASE, 0, 50_000)
     assert np.exp(made.log_truth) == pytest.approx(table[tuple(made.test.T)], rel=1e-9)
     codes = np.stack([column.to_numpy() for column in made.train.columns], axis=1)
-    shares = np.zeros_like(table)
-    np.add.at(shares, tuple(codes.T), 1 / len(codes))
+    proportions = np.zeros_like(table)
+    np.add.at(proportions, tuple(codes.T), 1 / len(codes))
     # The L1 distance of 81 shares of 50 000 rows from their probabilities is about 0.03.
-    assert np.abs(shares - table).sum() < 0.06
+    assert np.abs(proportions - table).sum() < 0.06
 
 
 def test_the_error_of_a_trial_is_that_of_the_thesis():
@@ -222,11 +222,11 @@ def test_the_error_of_a_trial_is_that_of_the_thesis():
     truth = joint_table(synthetic._truth(CASE, 2)[1])
     rows = tuple(made.test.T)
     expected = np.mean(np.abs(table[rows] - truth[rows]) / truth[rows])
-    found = perform(Trial(STUDY, CASE, 400, 2, EM))
-    assert found.error == pytest.approx(expected, rel=1e-5)  # six digits are kept
+    actual = perform(Trial(STUDY, CASE, 400, 2, EM))
+    assert actual.error == pytest.approx(expected, rel=1e-5)  # six digits are kept
     expected = np.mean(np.log(truth[rows]) - np.log(table[rows]))
-    assert found.kl == pytest.approx(expected, rel=1e-4, abs=1e-7)
-    assert found.n_steps == model.diagnostics_["n_steps"]
+    assert actual.kl == pytest.approx(expected, rel=1e-4, abs=1e-7)
+    assert actual.n_steps == model.diagnostics_["n_steps"]
 
 
 def test_categories_that_the_rows_do_not_show_are_there():
@@ -241,12 +241,12 @@ def test_negative_estimates_count_as_they_are():
     made = synthetic.drawn.__wrapped__(trial.case, 0, 100)
     sign, log_abs = log_values(synthetic._learn(trial, made)[0], Evidence(made.test))
     truth = np.exp(made.log_truth)
-    found = perform(trial)
-    assert found.error == pytest.approx(
+    actual = perform(trial)
+    assert actual.error == pytest.approx(
         np.mean(np.abs(sign * np.exp(log_abs) - truth) / truth), rel=1e-5
     )
-    assert found.not_positive == pytest.approx(np.mean(sign < 0))
-    assert found.not_positive > 0.1
+    assert actual.not_positive == pytest.approx(np.mean(sign < 0))
+    assert actual.not_positive > 0.1
 
 
 def test_every_draw_has_random_numbers_of_its_own(monkeypatch):
@@ -281,10 +281,10 @@ def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):
         raise RankError("too many\nstates")
 
     monkeypatch.setattr(LatentTree, "fit", refused)
-    found = perform(Trial(STUDY, CASE, 50, 7, EM))
-    assert found.failure == "too many states"
-    assert found.error == found.kl == math.inf
-    assert read_again(found) == found
+    actual = perform(Trial(STUDY, CASE, 50, 7, EM))
+    assert actual.failure == "too many states"
+    assert actual.error == actual.kl == math.inf
+    assert read_again(actual) == actual
 
 
 def test_an_error_in_the_program_is_not_taken_for_a_failure_to_learn(monkeypatch):
@@ -300,7 +300,8 @@ def test_printed_forms_are_exact_where_rows_are_plenty():
     made = synthetic.drawn.__wrapped__(CASE, 0, 200_000)
     for method in (
         Method("new", "hierarchical", as_printed=True),
-        Method("old", "spectral", (("n_views", 1),), as_printed=True),
+        Method("old", "spectral", (("representation", "tensor"),), as_printed=True),
+        Method("matrix", "spectral", (("representation", "matrix"),), as_printed=True),
     ):
         network, _ = synthetic._learn(Trial(STUDY, CASE, 200_000, 0, method), made)
         sign, log_abs = log_values(network, Evidence(made.test))

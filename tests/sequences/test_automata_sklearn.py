@@ -33,8 +33,8 @@ def test_the_checks_of_scikit_learn_hold(estimator, check):
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_copies_and_pickles_answer_the_same(model):
     fitted = clone(model).fit(sequences())
-    back = pickle.loads(pickle.dumps(fitted))
-    assert np.array_equal(back.score_samples(sequences()), fitted.score_samples(sequences()))
+    loaded = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(loaded.score_samples(sequences()), fitted.score_samples(sequences()))
     assert clone(fitted).get_params() == model.get_params()
     assert not hasattr(clone(fitted), "predictor_")
 

@@ -18,7 +18,9 @@ EMIT = np.array([[3, 4, 1], [1, 5, 2], [6, 1, 1], [0, 0, 8]]) / 8
 MOVES = np.array([np.eye(4)[[1, 2, 3, 3]]] * 2)
 TRUTH = AutomatonTables(np.eye(4)[0], EMIT, MOVES)
 WORDS = list(words(2, 3))
-CHANCES = {word: string_value(TRUTH.initial, TRUTH.steps, TRUTH.stop, word) for word in words(2, 3)}
+PROBABILITIES = {
+    word: string_value(TRUTH.initial, TRUTH.steps, TRUTH.stop, word) for word in words(2, 3)
+}
 
 
 def everything():
@@ -26,7 +28,7 @@ def everything():
     places = {word: number for number, word in enumerate(WORDS)}
     parents = np.array([-1, *(places[word[:-1]] for word in WORDS[1:])])
     symbols = np.array([-1, *(word[-1] for word in WORDS[1:])])
-    ends = np.array([round(N * CHANCES[word]) for word in WORDS])
+    ends = np.array([round(N * PROBABILITIES[word]) for word in WORDS])
     assert ends.sum() == N
     return PrefixTree(parents, symbols, ends, 2)
 
@@ -57,11 +59,11 @@ def spelt(word):
     return [None if code < 0 else "ab"[code] for code in word]
 
 
-def chance_of_beginning(word):
+def prefix_probability(word):
     """The summed probabilities of all strings that begin so; any symbol stands for a missing one."""
     return sum(
         chance
-        for other, chance in CHANCES.items()
+        for other, chance in PROBABILITIES.items()
         if len(other) >= len(word)
         and all(one in (-1, two) for one, two in zip(word, other, strict=False))
     )
@@ -72,68 +74,68 @@ def occurrences(word):
     n = len(word)
     return sum(
         chance * sum(other[i : i + n] == word for i in range(len(other) - n + 1))
-        for other, chance in CHANCES.items()
+        for other, chance in PROBABILITIES.items()
     )
 
 
 def test_strings_have_their_probabilities(model):
-    found = np.exp(model.score_samples([spelt(word) for word in WORDS]))
-    assert found == pytest.approx([CHANCES[word] for word in WORDS], abs=1e-8)
+    values = np.exp(model.score_samples([spelt(word) for word in WORDS]))
+    assert values == pytest.approx([PROBABILITIES[word] for word in WORDS], abs=1e-8)
 
 
 def test_the_three_forms_have_the_values_of_enumeration(model):
-    own = model.automaton_ if hasattr(model, "automaton_") else model.parts_[0].automaton
+    automaton = model.automaton_ if hasattr(model, "automaton_") else model.parts_[0].automaton
     for word in WORDS:
-        found = [
+        values = [
             string_value(form.initial, form.steps, form.stop, word)
-            for form in (own.string, own.prefix, own.substring)
+            for form in (automaton.string, automaton.prefix, automaton.substring)
         ]
-        wanted = [CHANCES[word], chance_of_beginning(word), occurrences(word)]
-        assert found == pytest.approx(wanted, abs=1e-8)
+        expected = [PROBABILITIES[word], prefix_probability(word), occurrences(word)]
+        assert values == pytest.approx(expected, abs=1e-8)
 
 
 def test_missing_symbols_are_summed_out(model):
     for word in ((-1,), (0, -1), (-1, 1, -1)):
-        wanted = sum(
+        expected = sum(
             chance
-            for other, chance in CHANCES.items()
+            for other, chance in PROBABILITIES.items()
             if len(other) == len(word)
             and all(one in (-1, two) for one, two in zip(word, other, strict=True))
         )
-        assert np.exp(model.score([spelt(word)])) == pytest.approx(wanted, abs=1e-8)
+        assert np.exp(model.score([spelt(word)])) == pytest.approx(expected, abs=1e-8)
 
 
-def test_beginnings_have_their_probabilities(model):
+def test_prefixes_have_their_probabilities(model):
     for word in ((0,), (1, 0), (0, -1, 1)):
         n = sum(code >= 0 for code in word)
-        found = model.perplexity([spelt(word)], ends=False) ** -n
-        assert found == pytest.approx(chance_of_beginning(word), abs=1e-8)
+        values = model.perplexity([spelt(word)], ends=False) ** -n
+        assert values == pytest.approx(prefix_probability(word), abs=1e-8)
 
 
 def test_what_comes_next_is_that_of_enumeration(model):
     for word in ((), (1,), (0, 1), (-1, 0), (1, 1, 0)):
-        begun = chance_of_beginning(word)
-        wanted = [chance_of_beginning((*word, code)) / begun for code in (0, 1)]
-        wanted.append(1 - sum(wanted))
-        found = model.predict_next_proba([spelt(word)])[0]
-        assert found == pytest.approx(wanted, abs=1e-8)
+        begun = prefix_probability(word)
+        expected = [prefix_probability((*word, code)) / begun for code in (0, 1)]
+        expected.append(1 - sum(expected))
+        values = model.predict_next_proba([spelt(word)])[0]
+        assert values == pytest.approx(expected, abs=1e-8)
         longer = model.predict_next_proba([[*spelt(word), "a"]], all_positions=True)[0]
-        assert longer[-1] == pytest.approx(wanted, abs=1e-8)
+        assert longer[-1] == pytest.approx(expected, abs=1e-8)
 
 
 def test_what_comes_later_is_that_of_enumeration(model):
     for word in ((), (1,)):
-        begun = chance_of_beginning(word)
-        later = [chance_of_beginning((*word, -1, code)) / begun for code in (0, 1)]
-        found = model.predict_next_proba([spelt(word)], steps=2)[0]
-        assert found == pytest.approx([*later, 1 - sum(later)], abs=1e-8)
+        begun = prefix_probability(word)
+        later = [prefix_probability((*word, -1, code)) / begun for code in (0, 1)]
+        values = model.predict_next_proba([spelt(word)], steps=2)[0]
+        assert values == pytest.approx([*later, 1 - sum(later)], abs=1e-8)
 
 
 def test_draws_follow_the_probabilities(model):
     drawn = model.sample(4000, given="b", random_state=0)
-    begun = chance_of_beginning((1,))
+    begun = prefix_probability((1,))
     for word in WORDS[:7]:
-        wanted = CHANCES.get((1, *word), 0.0) / begun
-        found = sum(each == spelt(word) for each in drawn) / 4000
+        expected = PROBABILITIES.get((1, *word), 0.0) / begun
+        values = sum(row == spelt(word) for row in drawn) / 4000
         # Four standard errors.
-        assert found == pytest.approx(wanted, abs=4 * np.sqrt(0.25 / 4000))
+        assert values == pytest.approx(expected, abs=4 * np.sqrt(0.25 / 4000))

@@ -18,7 +18,7 @@ from tacit.errors import (
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.hmm import HMM
 from tacit.sequences.learn.selection import left_out
-from tacit.sequences.learn.symbol_stream import MOST_KEPT, Kept
+from tacit.sequences.learn.symbol_stream import MOST_POSITIONS, Sample
 from tacit.sequences.model.chains import ChainTables
 from tacit.toy.chains import HmmModel, repeating_process
 
@@ -34,10 +34,10 @@ TRUTH = HmmModel(ChainTables(np.array([0.6, 0.3, 0.1]), TRANSITIONS, (EMIT,)), t
 TRAIN = TRUTH.sample(2000, 12, random_state=0)
 TEST = TRUTH.sample(1000, 12, random_state=1)
 BEST = float(TRUTH.log_prob(TEST).mean())
-WAYS = ("auto", "spectral", "tensor", "em", "online-em")
+LEARNERS = ("auto", "spectral", "tensor", "em", "online-em")
 
 
-@pytest.fixture(scope="module", params=WAYS)
+@pytest.fixture(scope="module", params=LEARNERS)
 def model(request):
     return HMM(3, request.param, n_restarts=3).fit(TRAIN)
 
@@ -53,9 +53,9 @@ def test_it_comes_close_to_the_truth(model):
 
 def test_predictions_are_proper_and_fit_the_scores(model):
     texts = ["", "a", "eeda", "abcab"]
-    each = model.predict_next_proba(letters(texts), all_positions=True)
+    predictions = model.predict_next_proba(letters(texts), all_positions=True)
     logs = model.score_samples(letters(texts))
-    for text, rows, value in zip(texts, each, logs, strict=True):
+    for text, rows, value in zip(texts, predictions, logs, strict=True):
         assert rows.sum(axis=1) == pytest.approx(np.ones(len(text)))
         codes = ["abcde".index(symbol) for symbol in text]
         assert value == pytest.approx(np.log(rows[np.arange(len(text)), codes]).sum())
@@ -70,8 +70,8 @@ def test_the_same_seed_gives_the_same_model(model):
 @pytest.mark.parametrize("learn", ["auto", "tensor", "em", "online-em"])
 def test_states_come_in_order_of_how_often_they_are_visited(learn):
     model = HMM(3, learn, n_restarts=1).fit(TRAIN)
-    shares = model.parameters_.stationary
-    assert (np.diff(shares) <= 1e-12).all()
+    visits = model.parameters_.stationary
+    assert (np.diff(visits) <= 1e-12).all()
     assert model.initial_.sum() == pytest.approx(1)
     assert model.transitions_.sum(axis=1) == pytest.approx(np.ones(3))
     assert model.emissions_.sum(axis=1) == pytest.approx(np.ones(3))
@@ -96,19 +96,23 @@ def test_a_stationary_start_is_that_of_the_moves():
     assert now == pytest.approx(later, abs=1e-6)
 
 
-def test_what_was_found_is_told():
-    told = HMM(3, "spectral").fit(TRAIN).diagnostics_
-    assert len(told["singular_values"]) >= 3
-    assert told["n_supported"] == 3
-    assert told["held_out_repairs"]["n_answers"] == 400 * 12
-    assert told["fallback"] in {row["fallback"] for row in told["candidates_fallback"]}
-    told = HMM(3, "auto").fit(TRAIN).diagnostics_
-    assert told["n_supported"] == 3
-    assert told["singular_values"][2] > told["noise"] > told["singular_values"][3]
-    assert told["n_steps"] > 1
-    assert told["converged"]
-    told = HMM(3, "em", n_restarts=2).fit(TRAIN).diagnostics_
-    assert len(told["objectives"]) == 2
+def test_diagnostics_of_each_learner():
+    diagnostics = HMM(3, "spectral").fit(TRAIN).diagnostics_
+    assert len(diagnostics["singular_values"]) >= 3
+    assert diagnostics["n_supported"] == 3
+    assert diagnostics["held_out_repairs"]["n_answers"] == 400 * 12
+    assert diagnostics["fallback"] in {
+        row["fallback"] for row in diagnostics["candidates_fallback"]
+    }
+    diagnostics = HMM(3, "auto").fit(TRAIN).diagnostics_
+    assert diagnostics["n_supported"] == 3
+    assert (
+        diagnostics["singular_values"][2] > diagnostics["noise"] > diagnostics["singular_values"][3]
+    )
+    assert diagnostics["n_steps"] > 1
+    assert diagnostics["converged"]
+    diagnostics = HMM(3, "em", n_restarts=2).fit(TRAIN).diagnostics_
+    assert len(diagnostics["objectives"]) == 2
 
 
 # -- streams --------------------------------------------------------------------------------------
@@ -116,14 +120,14 @@ def test_what_was_found_is_told():
 
 @pytest.mark.parametrize("learn", ["auto", "spectral", "tensor", "em"])
 def test_chunks_of_any_sizes_give_the_same_model(learn):
-    whole = HMM(3, learn, n_restarts=1).partial_fit(TRAIN)
+    one_chunk = HMM(3, learn, n_restarts=1).partial_fit(TRAIN)
     parts = HMM(3, learn, n_restarts=1)
     for cut in (slice(0, 700), slice(700, 701), slice(701, 2000)):
         parts.partial_fit(TRAIN.take(np.arange(2000)[cut]), symbols=tuple("abcde"))
-    assert np.array_equal(parts.score_samples(TEST), whole.score_samples(TEST))
+    assert np.array_equal(parts.score_samples(TEST), one_chunk.score_samples(TEST))
     assert parts.diagnostics_["n_sequences"] == 2000
     at_once = HMM(3, learn, n_restarts=1).fit(TRAIN)
-    assert at_once.score_samples(TEST) == pytest.approx(whole.score_samples(TEST))
+    assert at_once.score_samples(TEST) == pytest.approx(one_chunk.score_samples(TEST))
 
 
 def test_more_data_may_follow_a_fit():
@@ -151,27 +155,27 @@ def test_later_chunks_know_the_symbols_of_the_first():
         model.partial_fit(letters(["abc"]))
     lenient = HMM(2, "tensor", unknown="missing").partial_fit(letters(["abab", "aabb", "abba"]))
     assert lenient.partial_fit(letters(["abcab"])).symbols_ == ("a", "b")
-    wide = (
+    model = (
         HMM(2, "auto")
         .partial_fit(letters(["abab", "aabb"]), symbols="abc")
         .partial_fit(letters(["cab"]))
     )
-    assert wide.symbols_ == ("a", "b", "c")
+    assert model.symbols_ == ("a", "b", "c")
 
 
 def test_the_sequences_kept_do_not_depend_on_the_chunks():
     lengths = np.full(3000, 700)
     codes = np.arange(3000 * 700, dtype=np.int32) % 7
     stream = Sequences(codes, lengths, tuple(range(7)))
-    at_once = Kept.of(stream, 3)
-    parts = Kept.of(stream.take(np.arange(1800)), 3).joined(stream.take(np.arange(1800, 3000)))
-    assert at_once.sequences.n_positions <= MOST_KEPT
-    assert at_once.sequences.n_positions > MOST_KEPT - 700
+    at_once = Sample.of(stream, 3)
+    parts = Sample.of(stream.take(np.arange(1800)), 3).joined(stream.take(np.arange(1800, 3000)))
+    assert at_once.sequences.n_positions <= MOST_POSITIONS
+    assert at_once.sequences.n_positions > MOST_POSITIONS - 700
     assert np.array_equal(at_once.places, parts.places)
     assert np.array_equal(at_once.sequences.codes, parts.sequences.codes)
     assert parts.n_seen == 3000
     assert abs(at_once.places.mean() - 1500) < 150  # from all over the stream
-    assert not np.array_equal(Kept.of(stream, 4).places, at_once.places)
+    assert not np.array_equal(Sample.of(stream, 4).places, at_once.places)
 
 
 # -- choosing -------------------------------------------------------------------------------------
@@ -210,12 +214,12 @@ def test_too_little_to_choose_by_is_one_state(learn):
 @pytest.mark.parametrize("lengths", [[100], [1000], [3, 500], [7] * 50, [1] * 30, [1]])
 def test_what_is_left_out_is_not_learnt_from(lengths):
     ends = np.concatenate([[0], np.cumsum(lengths)])
-    kept, out = left_out(ends, 0)
-    assert len(out.lengths) > 0
-    if len(kept.lengths) + len(out.lengths) > 1 and ends[-1] > 1:
-        together = np.concatenate([kept.positions, out.positions])
+    training, held_out = left_out(ends, 0)
+    assert len(held_out.lengths) > 0
+    if len(training.lengths) + len(held_out.lengths) > 1 and ends[-1] > 1:
+        together = np.concatenate([training.positions, held_out.positions])
         assert sorted(together.tolist()) == list(range(ends[-1]))
-        assert len(out.positions) < 0.5 * ends[-1] + 1
+        assert len(held_out.positions) < 0.5 * ends[-1] + 1
 
 
 # -- more states than symbols ---------------------------------------------------------------------
@@ -247,7 +251,7 @@ def test_longer_pasts_and_futures_see_more_states_than_symbols():
 
 
 @pytest.mark.parametrize("learn", ["tensor", "auto"])
-def test_hidden_states_are_found_through_longer_pasts_and_futures_too(learn):
+def test_longer_pasts_and_futures_recover_hidden_states(learn):
     process = repeating_process(2)
     train, test = (process.sample(500, 24, random_state=seed) for seed in (0, 1))
     best = float(process.log_prob(test).mean())
@@ -328,25 +332,25 @@ def test_a_sequence_that_operators_learnt_from_is_possible():
     assert np.isfinite(declared.score_samples(letters(["abc"]))).all()
 
 
-def test_what_is_not_positive_becomes_what_was_asked_for():
+def test_estimates_that_are_not_positive_are_floored_nan_or_raised():
     texts = TRAIN.take(np.arange(30))
-    strange = ["".join(each) for each in product("abcde", repeat=3)]
+    strange = ["".join(symbols) for symbols in product("abcde", repeat=3)]
     floor, nan, strict = (
-        HMM(3, "spectral", negative=each).fit(texts) for each in ("floor", "nan", "raise")
+        HMM(3, "spectral", negative=negative).fit(texts) for negative in ("floor", "nan", "raise")
     )
     proper, values = floor.score_samples(letters(strange)), nan.score_samples(letters(strange))
-    gone = np.isnan(values)
-    assert gone.any()
-    assert not gone.all()
+    is_nan = np.isnan(values)
+    assert is_nan.any()
+    assert not is_nan.all()
     assert np.isfinite(proper).all()
-    assert np.array_equal(values[~gone], proper[~gone])
+    assert np.array_equal(values[~is_nan], proper[~is_nan])
     for model in (floor, nan):
         _, repairs = model.score_samples(letters(strange), return_repairs=True)
-        assert repairs["n_sequences_not_positive"] == gone.sum()
-    with pytest.raises(NegativeProbabilityError, match=f"{gone.sum()} of 125 sequences"):
+        assert repairs["n_sequences_not_positive"] == is_nan.sum()
+    with pytest.raises(NegativeProbabilityError, match=f"{is_nan.sum()} of 125 sequences"):
         strict.score_samples(letters(strange))
-    possible = [list(text) for text, bad in zip(strange, gone, strict=True) if not bad]
-    assert np.array_equal(strict.score_samples(possible), proper[~gone])
+    possible = [list(text) for text, bad in zip(strange, is_nan, strict=True) if not bad]
+    assert np.array_equal(strict.score_samples(possible), proper[~is_nan])
     strict.set_params(negative="ignore")
     with pytest.raises(ArgumentError, match="negative"):
         strict.score_samples(possible)
@@ -377,7 +381,7 @@ def test_missing_symbols_and_short_sequences_are_learnt_from():
         ["a"],
         ["b", "b", None, "b", "b", "b"],
     ] * 20
-    for learn in WAYS:
+    for learn in LEARNERS:
         model = HMM(2, learn).fit(letters(texts))
         assert np.isfinite(model.score_samples(letters(texts))).all()
         assert model.score_samples([[None, None]]) == pytest.approx([0.0], abs=1e-9)
@@ -405,7 +409,7 @@ def test_bad_input_is_refused_with_what_to_do():
         HMM(2).fit(np.zeros(5, dtype=int), lengths=[7, -2])
     with pytest.raises(DataError, match="holds inf"):
         HMM(2, emissions="categorical").fit([[1.0, np.inf]])
-    for learn in WAYS:
+    for learn in LEARNERS:
         with pytest.raises(RankError, match="one symbol only"):
             HMM(2, learn).fit(letters(["aaaa", "aaa"]))
         assert HMM(1, learn).fit(letters(["aaaa", "aaa"])).score(letters(["aa"])) == pytest.approx(
@@ -441,14 +445,14 @@ def test_bad_arguments_are_refused():
             HMM(2, learn).fit(np.zeros((10, 1)))
 
 
-def test_states_that_are_never_visited_are_told_and_do_not_break_anything():
+def test_states_that_are_never_visited_are_reported_and_break_nothing():
     model = HMM(6, "em", n_restarts=1, pseudo_counts=0.0).fit(letters(["ab" * 10] * 5))
     assert np.isfinite(model.score(letters(["abab"])))
     assert model.transitions_.sum(axis=1) == pytest.approx(np.ones(6))
-    told = model.diagnostics_["unvisited_states"]
+    unvisited = model.diagnostics_["unvisited_states"]
     visits = 100 * model.parameters_.stationary
-    assert 0 < len(told) < 6
-    assert set(told) == set(np.flatnonzero(visits < 1).tolist())
+    assert 0 < len(unvisited) < 6
+    assert set(unvisited) == set(np.flatnonzero(visits < 1).tolist())
     assert (
         HMM(2, "em", n_restarts=1).fit(letters(["ab" * 10] * 5)).diagnostics_["unvisited_states"]
         == []
@@ -456,13 +460,13 @@ def test_states_that_are_never_visited_are_told_and_do_not_break_anything():
 
 
 def test_progress_is_reported():
-    told = []
-    HMM("auto", progress=lambda share, text: told.append((share, text))).fit(
+    reports = []
+    HMM("auto", progress=lambda fraction, text: reports.append((fraction, text))).fit(
         TRAIN.take(np.arange(200))
     )
-    assert told
-    assert all(0 <= share <= 1 for share, _ in told)
-    assert any("states" in text for _, text in told)
+    assert reports
+    assert all(0 <= fraction <= 1 for fraction, _ in reports)
+    assert any("states" in text for _, text in reports)
 
 
 # -- numbers --------------------------------------------------------------------------------------
@@ -497,7 +501,7 @@ def model_of_numbers():
 
 @pytest.mark.parametrize("learn", ["auto", "tensor", "em"])
 @pytest.mark.parametrize("covariance", ["full", "diagonal"])
-def test_states_of_numbers_are_found(learn, covariance):
+def test_states_of_numbers_are_recovered(learn, covariance):
     model = HMM(3, learn, emissions="gaussian", covariance=covariance, n_restarts=2).fit(numbers())
     means = model.means_[:, 0]
     assert model.means_.shape == (3, 2)
@@ -505,8 +509,8 @@ def test_states_of_numbers_are_found(learn, covariance):
         order = np.argsort(model.covariances_[:, 0, 0])
         assert model.covariances_[order, 0, 0] == pytest.approx([9, 25, 400], rel=0.25)
         assert sorted(means.round(-1)) == [100, 100, 140]
-        wide = model.transitions_[order[2], order[2]]
-        assert wide == pytest.approx(0.85, abs=0.05)
+        stay = model.transitions_[order[2], order[2]]
+        assert stay == pytest.approx(0.85, abs=0.05)
     # Two states lose 6.6 nats; moments alone see less than EM does.
     others, least = numbers(seed=1), 3.0 if learn == "tensor" else 0.1
     assert model.score(others) > model_of_numbers().score(others) - least
@@ -515,7 +519,7 @@ def test_states_of_numbers_are_found(learn, covariance):
 
 def test_restarts_of_one_column_begin_elsewhere():
     model = HMM(3, "em", emissions="gaussian", n_restarts=4, max_iter=3).fit(numbers(60, 0, 1))
-    assert len({round(each, 3) for each in model.diagnostics_["starts"]}) == 4
+    assert len({round(objective, 3) for objective in model.diagnostics_["starts"]}) == 4
 
 
 def test_the_number_of_states_of_numbers_is_chosen():
@@ -533,8 +537,8 @@ def test_numbers_come_in_many_forms_and_may_be_missing():
     assert lengths.diagnostics_["n_sequences"] == 2
     assert lengths.score_samples(series[:, None], lengths=[100, 200]).shape == (2,)
     two = np.column_stack([series, series[::-1]])
-    wide = HMM(2, emissions="gaussian").fit(two, [100, 200])
-    assert wide.score(two, [100, 200]) == wide.score([two[:100], two[100:]])
+    model = HMM(2, emissions="gaussian").fit(two, [100, 200])
+    assert model.score(two, [100, 200]) == model.score([two[:100], two[100:]])
     gappy = series.copy()
     gappy[::7] = np.nan
     model = HMM(2, emissions="gaussian").fit(gappy)

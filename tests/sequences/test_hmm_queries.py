@@ -15,18 +15,18 @@ from tacit.errors import (
     DataError,
     NotAvailableError,
 )
+from tacit.sequences.data.sequences import lengths_from
 from tacit.sequences.hmm import HMM
 from tacit.sequences.model.chains import ChainTables, Operators
 from tacit.sequences.model.gaussian_hmm import GaussianChain
 from tacit.sequences.query.proper_operators import ProperOperators
-from tacit.sequences.sequence_queries import lengths_from
 
 K, SYMBOLS = 3, ("a", "b")
 
 
 def random_rows(rng, *shape):
-    found = rng.random(shape) + 0.05
-    return found / found.sum(axis=-1, keepdims=True)
+    table = rng.random(shape) + 0.05
+    return table / table.sum(axis=-1, keepdims=True)
 
 
 def made(seed=0, **others):
@@ -58,33 +58,33 @@ def probability(text):
 
 
 def read(texts):
-    return [[None if each == "." else each for each in text] for text in texts]
+    return [[None if symbol == "." else symbol for symbol in text] for text in texts]
 
 
 def test_scores_are_one_natural_log_for_each_sequence():
     texts = [*TEXTS, "a.b", "..", "."]
-    found = MODEL.score_samples(read(texts))
-    assert found == pytest.approx([np.log(probability(text)) for text in texts], abs=1e-12)
-    assert MODEL.score(read(texts)) == pytest.approx(found.mean())
+    scores = MODEL.score_samples(read(texts))
+    assert scores == pytest.approx([np.log(probability(text)) for text in texts], abs=1e-12)
+    assert MODEL.score(read(texts)) == pytest.approx(scores.mean())
     assert MODEL.score([]) == 0.0
     assert MODEL.score_samples([]).shape == (0,)
 
 
 def test_probabilities_of_all_strings_of_a_length_sum_to_one():
-    texts = ["".join(each) for each in product(SYMBOLS, repeat=4)]
+    texts = ["".join(symbols) for symbols in product(SYMBOLS, repeat=4)]
     assert np.exp(MODEL.score_samples(letters(texts))).sum() == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_what_comes_next_is_a_ratio_of_probabilities(steps):
-    def told(text):
+    def expected(text):
         masses = [probability(text + "." * (steps - 1) + symbol) for symbol in SYMBOLS]
         return np.array(masses) / probability(text)
 
-    found = MODEL.predict_next_proba(letters(TEXTS), steps=steps)
-    assert found.shape == (len(TEXTS), 2)
-    for text, row in zip(TEXTS, found, strict=True):
-        assert row == pytest.approx(told(text), abs=1e-12)
+    probs = MODEL.predict_next_proba(letters(TEXTS), steps=steps)
+    assert probs.shape == (len(TEXTS), 2)
+    for text, row in zip(TEXTS, probs, strict=True):
+        assert row == pytest.approx(expected(text), abs=1e-12)
     for text, rows in zip(
         TEXTS,
         MODEL.predict_next_proba(letters(TEXTS), all_positions=True, steps=steps),
@@ -92,16 +92,18 @@ def test_what_comes_next_is_a_ratio_of_probabilities(steps):
     ):
         assert rows.shape == (len(text), 2)
         for t, row in enumerate(rows):
-            assert row == pytest.approx(told(text[:t]), abs=1e-12)
+            assert row == pytest.approx(expected(text[:t]), abs=1e-12)
 
 
 def test_answers_about_states_fit_each_other():
     filtered, smoothed = MODEL.filter(letters(TEXTS)), MODEL.posterior(letters(TEXTS))
     paths, values = MODEL.predict(letters(TEXTS), return_log_probs=True)
-    for text, now, whole, path, value in zip(TEXTS, filtered, smoothed, paths, values, strict=True):
-        assert now.shape == whole.shape == (len(text), K)
+    for text, now, posterior, path, value in zip(
+        TEXTS, filtered, smoothed, paths, values, strict=True
+    ):
+        assert now.shape == posterior.shape == (len(text), K)
         assert len(path) == len(text)
-        assert now[len(text) - 1 :] == pytest.approx(whole[len(text) - 1 :], abs=1e-12)
+        assert now[len(text) - 1 :] == pytest.approx(posterior[len(text) - 1 :], abs=1e-12)
         assert value <= np.log(probability(text)) + 1e-12
     assert np.array_equal(MODEL.posterior(letters(TEXTS))[-1], smoothed[-1])
     after = MODEL.predict_next_states(letters(TEXTS))
@@ -149,8 +151,8 @@ def test_perplexity_is_per_symbol_and_counts_what_was_left_out():
     with pytest.raises(CategoryError, match="'c'"):
         MODEL.perplexity(letters(["abc"]))
     lenient = made().set_params(unknown="missing")
-    found, counts = lenient.perplexity([["a", "c", None, "b"]], return_counts=True)
-    assert found == pytest.approx(np.exp(-np.log(probability("a..b")) / 2))
+    perplexity, counts = lenient.perplexity([["a", "c", None, "b"]], return_counts=True)
+    assert perplexity == pytest.approx(np.exp(-np.log(probability("a..b")) / 2))
     assert counts == {"n_symbols": 2, "n_ends": 0, "n_unknown": 1, "n_missing": 1}
 
 
@@ -165,12 +167,12 @@ def test_unknown_symbols_are_errors_or_missing():
 
 def test_draws_have_the_model_s_distribution_and_follow_what_is_given():
     drawn = MODEL.sample(40_000, 2, random_state=1)
-    texts = ["".join(each) for each in drawn]
+    texts = ["".join(row) for row in drawn]
     for text in ("aa", "ab", "ba", "bb"):
         assert texts.count(text) / 40_000 == pytest.approx(probability(text), abs=0.01)
     follow = MODEL.sample(40_000, 1, given="abab", random_state=2)
-    share = sum(each == ["a"] for each in follow) / 40_000
-    assert share == pytest.approx(MODEL.predict_next_proba(letters(["abab"]))[0, 0], abs=0.01)
+    frequency = sum(row == ["a"] for row in follow) / 40_000
+    assert frequency == pytest.approx(MODEL.predict_next_proba(letters(["abab"]))[0, 0], abs=0.01)
     assert MODEL.sample(3, 5, random_state=3) == MODEL.sample(3, 5, random_state=3)
     assert MODEL.sample(0, 5) == []
     assert MODEL.sample(2, 0) == [[], []]
@@ -187,7 +189,7 @@ def test_what_cannot_be_is_minus_infinity_and_nothing_follows_it():
         model.sample(1, 1, given="ab")
 
 
-def test_nothing_can_be_asked_before_fitting():
+def test_queries_need_a_fitted_model():
     for ask in (
         "score_samples",
         "filter",
@@ -217,6 +219,7 @@ def test_lengths_may_stand_in_the_second_place_as_in_hmmlearn():
     assert lengths_from(column, [2, 3], None) == [2, 3]
     assert lengths_from(np.zeros(5), [5], None) == [5]
     assert lengths_from([0, 1, 1], [1, 2], None) == [1, 2]
+    assert lengths_from(["home", "search", "home"], [1, 2], None) == [1, 2]
     assert lengths_from(np.zeros((5, 2)), np.arange(5), None) is None
     assert lengths_from([[0], [1]], np.arange(2), None) is None
     assert lengths_from(column, None, [5]) == [5]
@@ -237,17 +240,17 @@ def test_exact_operators_answer_as_the_tables_do(fallback):
     exact = Operators.of_steps(
         tables.initial @ turn, steps, np.linalg.solve(turn, np.ones(K)), np.ones(2)
     )
-    shares = np.array([0.3, 0.7])
+    frequencies = np.array([0.3, 0.7])
     model = made()
-    model.parameters_ = ProperOperators(exact, shares, fallback)
+    model.parameters_ = ProperOperators(exact, frequencies, fallback)
     for steps_ahead in (1, 3):
-        found = model.predict_next_proba(letters(TEXTS), steps=steps_ahead)
+        probs = model.predict_next_proba(letters(TEXTS), steps=steps_ahead)
         expected = MODEL.predict_next_proba(letters(TEXTS), steps=steps_ahead)
-        assert found == pytest.approx((1 - fallback) * expected + fallback * shares, abs=1e-9)
-    each = model.predict_next_proba(letters(["abba"]), all_positions=True)[0]
+        assert probs == pytest.approx((1 - fallback) * expected + fallback * frequencies, abs=1e-9)
+    rows = model.predict_next_proba(letters(["abba"]), all_positions=True)[0]
     codes = np.array([0, 1, 1, 0])
     assert model.score_samples(letters(["abba"])) == pytest.approx(
-        np.log(each[np.arange(4), codes]).sum(), abs=1e-9
+        np.log(rows[np.arange(4), codes]).sum(), abs=1e-9
     )
     if fallback == 0:
         texts = read([*TEXTS, "a.b", ".."])
@@ -255,9 +258,9 @@ def test_exact_operators_answer_as_the_tables_do(fallback):
     assert model.score_samples(letters(TEXTS), return_repairs=True)[1]["n_restarts"] == 0
     assert model.n_states_ == K
     drawn = model.sample(20_000, 1, given="ab", random_state=0)
-    share = sum(each == ["a"] for each in drawn) / 20_000
-    assert share == pytest.approx(model.predict_next_proba(letters(["ab"]))[0, 0], abs=0.02)
-    assert [each.shape for each in model.filter(letters(["ab", ""]))] == [(2, K), (0, K)]
+    frequency = sum(row == ["a"] for row in drawn) / 20_000
+    assert frequency == pytest.approx(model.predict_next_proba(letters(["ab"]))[0, 0], abs=0.02)
+    assert [states.shape for states in model.filter(letters(["ab", ""]))] == [(2, K), (0, K)]
     for ask in ("posterior", "predict", "predict_next_states"):
         with pytest.raises(NotAvailableError, match="hidden states"):
             getattr(model, ask)(letters(["ab"]))
@@ -269,8 +272,8 @@ def test_predictions_of_bad_operators_are_repaired_and_recorded():
     bad = Operators.of_steps(np.ones(1), np.array([[[1.5]], [[-0.5]]]), np.ones(1))
     model = made()
     model.parameters_ = ProperOperators(bad, np.array([0.5, 0.5]), 0.1)
-    found = model.predict_next_proba(letters(["a", "b"]))
-    assert found == pytest.approx(np.array([[0.95, 0.05]] * 2))
+    probs = model.predict_next_proba(letters(["a", "b"]))
+    assert probs == pytest.approx(np.array([[0.95, 0.05]] * 2))
     values, repairs = model.score_samples(letters(["abab"]), return_repairs=True)
     assert np.isfinite(values).all()
     assert repairs["n_negative"] > 0
@@ -306,16 +309,16 @@ def test_quantiles_of_the_next_numbers_are_those_of_the_mixture_of_states():
     )
     model = HMM(2, emissions="gaussian").fit(rng.normal(size=(30, 2)))
     model.parameters_ = chain
-    data, shares = [rng.normal(size=(4, 2)), rng.normal(size=(0, 2))], np.array([0.01, 0.5, 0.9])
-    found = model.quantiles(data, shares, steps=2)
+    data, levels = [rng.normal(size=(4, 2)), rng.normal(size=(0, 2))], np.array([0.01, 0.5, 0.9])
+    quantiles = model.quantiles(data, levels, steps=2)
     weights = model.predict_next_states(data, steps=2)
     deviations = np.sqrt(np.diagonal(chain.covariances, axis1=1, axis2=2))
-    below = norm.cdf(found[:, None], chain.means[..., None], deviations[..., None])
+    below = norm.cdf(quantiles[:, None], chain.means[..., None], deviations[..., None])
     np.testing.assert_allclose(
-        np.einsum("nm,nmcs->ncs", weights, below), np.broadcast_to(shares, (2, 2, 3)), atol=1e-12
+        np.einsum("nm,nmcs->ncs", weights, below), np.broadcast_to(levels, (2, 2, 3)), atol=1e-12
     )
     np.testing.assert_allclose(model.quantiles(data, 0.5), model.quantiles(data, [0.5])[..., 0])
-    every = model.quantiles(data, shares, all_positions=True)
-    assert [each.shape for each in every] == [(4, 2, 3), (0, 2, 3)]
+    every = model.quantiles(data, levels, all_positions=True)
+    assert [rows.shape for rows in every] == [(4, 2, 3), (0, 2, 3)]
     with pytest.raises(ArgumentError, match="between 0 and 1"):
         model.quantiles(data, 1.0)

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from oracles.sequence_exceptions import EXPECTED_FAILURES_OF_PATHS
 from tacit.sequences.hmm import HMM
 
-WAYS = ("auto", "spectral", "tensor", "em", "online-em")
+LEARNERS = ("auto", "spectral", "tensor", "em", "online-em")
 
 
 def sequences(n=60, seed=0):
@@ -33,11 +33,11 @@ def test_the_checks_of_scikit_learn_hold(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("learn", WAYS)
+@pytest.mark.parametrize("learn", LEARNERS)
 def test_copies_and_pickles_answer_the_same(learn):
     model = HMM(2, learn, n_restarts=2).fit(sequences())
-    back = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(back.score_samples(sequences()), model.score_samples(sequences()))
+    loaded = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(loaded.score_samples(sequences()), model.score_samples(sequences()))
     assert clone(model).get_params() == model.get_params()
     assert not hasattr(clone(model), "parameters_")
 

@@ -23,22 +23,22 @@ def regimes(n, seed=0, stay=0.95):
     """Two hidden states with equal means: two bumps, or one."""
     rng = np.random.default_rng(seed)
     states = np.cumsum(rng.random(n) > stay) % 2
-    bumps = rng.choice([-2.0, 2.0], n) + rng.normal(0, 0.4, n)
-    return np.where(states == 0, bumps, rng.normal(0, 0.6, n)), states
+    two_peaks = rng.choice([-2.0, 2.0], n) + rng.normal(0, 0.4, n)
+    return np.where(states == 0, two_peaks, rng.normal(0, 0.6, n)), states
 
 
 SERIES, STATES = regimes(1500)
 LATER, _ = regimes(400, seed=5)
-WAYS = {
-    "auto": lambda: tacit.KernelHMM(2, n_bells=16),
+MODELS = {
+    "auto": lambda: tacit.KernelHMM(2, n_basis=16),
     "spectral": lambda: tacit.KernelHMM(2, "spectral", bandwidth=0.3),
-    "blend": lambda: tacit.KernelHMM(2, n_bells=8, n_components=2, max_iter=30),
+    "blend": lambda: tacit.KernelHMM(2, n_basis=8, n_components=2, max_iter=30),
 }
 
 
-@pytest.fixture(scope="module", params=WAYS)
+@pytest.fixture(scope="module", params=MODELS)
 def model(request):
-    return WAYS[request.param]().fit(SERIES)
+    return MODELS[request.param]().fit(SERIES)
 
 
 def autoregression_score(train, test):
@@ -74,28 +74,28 @@ def test_densities_integrate_to_one_and_agree_with_quantiles_and_means(model):
 
 
 def test_a_missing_number_is_summed_out():
-    model = WAYS["auto"]().fit(SERIES)
+    model = MODELS["auto"]().fit(SERIES)
     grid = np.linspace(-15, 15, 3001)
     before, after = [0.3, 2.2], [-1.9, 0.1]
-    with_each = model.score_samples([[*before, x, *after] for x in grid])
-    whole = np.exp(with_each).sum() * (grid[1] - grid[0])
+    log_densities = model.score_samples([[*before, x, *after] for x in grid])
+    marginal = np.exp(log_densities).sum() * (grid[1] - grid[0])
     with_gap = model.score_samples([*before, np.nan, *after])
-    assert with_gap == pytest.approx([np.log(whole)], abs=1e-3)
+    assert with_gap == pytest.approx([np.log(marginal)], abs=1e-3)
     assert model.log_predictive([*before, None, *after])[2] == 0
 
 
 def test_gaps_in_training_are_no_hindrance():
     holed = SERIES.copy()
     holed[np.random.default_rng(0).random(len(holed)) < 0.2] = np.nan
-    for way in ("auto", "spectral"):
-        found = WAYS[way]().fit(holed)
-        assert found.score(LATER) / len(LATER) > autoregression_score(SERIES, LATER) + 0.1
+    for learn in ("auto", "spectral"):
+        fitted = MODELS[learn]().fit(holed)
+        assert fitted.score(LATER) / len(LATER) > autoregression_score(SERIES, LATER) + 0.1
 
 
 def test_forms_of_sequences_give_the_same_answers(model):
     parts = [LATER[:10], LATER[10:11], LATER[11:30]]
     listed = model.log_predictive(parts)
-    assert [len(each) for each in listed] == [10, 1, 19]
+    assert [len(rows) for rows in listed] == [10, 1, 19]
     tupled = np.split(model.log_predictive((LATER[:30], [10, 1, 19])), [10, 11])
     for one, other, part in zip(listed, tupled, parts, strict=True):
         assert one == pytest.approx(other, rel=1e-12)
@@ -105,47 +105,66 @@ def test_forms_of_sequences_give_the_same_answers(model):
     assert densities.shape == (3, 2)
 
 
+def test_lengths_are_passed_as_in_hmmlearn(model):
+    values, lengths = LATER[:60], [25, 0, 35]
+    pairs = (values, np.array(lengths))
+    assert np.array_equal(model.score_samples(values, lengths), model.score_samples(pairs))
+    for score in (model.score(values, lengths), model.score(values, lengths=lengths)):
+        assert score == model.score(pairs)
+    for name in ("log_predictive", "filter"):
+        assert np.array_equal(getattr(model, name)(values, lengths), getattr(model, name)(pairs))
+    for name in ("expectation", "quantiles"):
+        answers = getattr(model, name)(values, lengths=lengths)
+        assert np.array_equal(answers, getattr(model, name)(pairs))
+    first, second = clone(model).fit(values, lengths), clone(model).fit(pairs)
+    assert first.score(pairs) == second.score(pairs)
+    with pytest.raises(DataError, match="integers"):
+        model.score_samples(values, [25.5, 34.5])
+
+
 def test_states_that_are_filtered_and_smoothed():
-    found = WAYS["auto"]().fit(SERIES)
-    filtered, smoothed = found.filter(SERIES), found.posterior(SERIES)
+    fitted = MODELS["auto"]().fit(SERIES)
+    filtered, smoothed = fitted.filter(SERIES), fitted.posterior(SERIES)
     assert filtered.sum(axis=1) == pytest.approx(np.ones(len(SERIES)))
-    shares = [np.mean(each.argmax(axis=1) == STATES) for each in (filtered, smoothed)]
-    right = [max(share, 1 - share) for share in shares]
+    agreement = [np.mean(states.argmax(axis=1) == STATES) for states in (filtered, smoothed)]
+    right = [max(part, 1 - part) for part in agreement]
     assert right[0] > 0.85
     assert right[1] > right[0]
     assert smoothed[-1] == pytest.approx(filtered[-1])
-    assert [len(each) for each in found.filter([LATER[:3], LATER[:5]])] == [3, 5]
+    assert [len(states) for states in fitted.filter([LATER[:3], LATER[:5]])] == [3, 5]
 
 
 def test_operators_have_predictive_states_and_no_posterior():
-    found = WAYS["spectral"]().fit(SERIES)
-    assert isinstance(found.parameters_, Operators)
-    states = found.filter(LATER[:20])
+    fitted = MODELS["spectral"]().fit(SERIES)
+    assert isinstance(fitted.parameters_, Operators)
+    states = fitted.filter(LATER[:20])
     assert states.shape == (20, 2)
-    assert states @ found.operators_.stop == pytest.approx(np.ones(20))
+    assert states @ fitted.operators_.stop == pytest.approx(np.ones(20))
     with pytest.raises(NotAvailableError, match="no hidden states"):
-        found.posterior(LATER)
-    _, repairs = found.score_samples(LATER, return_repairs=True)
+        fitted.posterior(LATER)
+    _, repairs = fitted.score_samples(LATER, return_repairs=True)
     assert repairs["n_answers"] == len(LATER)
     assert 0 <= repairs["mean_negative_mass"] < 0.05
-    assert 0 < found.diagnostics_["fallback"] < 1
+    assert 0 < fitted.diagnostics_["fallback"] < 1
 
 
-def test_what_is_chosen_by_stretches_left_out():
-    found = tacit.KernelHMM(max_iter=60).fit(SERIES)
-    tried = found.diagnostics_["candidates"]
-    assert {each["n_states"] for each in tried} >= {1, 2, 3}
-    assert found.diagnostics_["held_out_score"] >= max(each["held_out_score"] for each in tried)
-    assert found.n_states_ == sum(found.diagnostics_["n_states"])
-    assert isinstance(found.parameters_, ChainTables)
-    score = found.score(LATER) / len(LATER)
-    assert score == pytest.approx(found.diagnostics_["held_out_score"], abs=0.1)
+def test_settings_are_selected_by_held_out_blocks():
+    fitted = tacit.KernelHMM(max_iter=60).fit(SERIES)
+    candidates = fitted.diagnostics_["candidates"]
+    assert {candidate["n_states"] for candidate in candidates} >= {1, 2, 3}
+    assert fitted.diagnostics_["held_out_score"] >= max(
+        candidate["held_out_score"] for candidate in candidates
+    )
+    assert fitted.n_states_ == sum(fitted.diagnostics_["n_states"])
+    assert isinstance(fitted.parameters_, ChainTables)
+    score = fitted.score(LATER) / len(LATER)
+    assert score == pytest.approx(fitted.diagnostics_["held_out_score"], abs=0.1)
 
 
-def test_validation_sequences_choose():
-    found = tacit.KernelHMM(n_bells=8, max_iter=20).fit(SERIES[:800], validation=SERIES[800:])
-    best = max(found.diagnostics_["candidates"], key=lambda each: each["held_out_score"])
-    assert best["n_states"] in found.diagnostics_["n_states"]
+def test_validation_sequences_select():
+    fitted = tacit.KernelHMM(n_basis=8, max_iter=20).fit(SERIES[:800], validation=SERIES[800:])
+    best = max(fitted.diagnostics_["candidates"], key=lambda candidate: candidate["held_out_score"])
+    assert best["n_states"] in fitted.diagnostics_["n_states"]
     spectral = tacit.KernelHMM(learn="spectral", bandwidth=0.3)
     spectral.fit(SERIES[:800], validation=SERIES[800:])
     assert spectral.diagnostics_["rank"] <= 4
@@ -153,32 +172,32 @@ def test_validation_sequences_choose():
 
 def test_the_number_of_threads_does_not_show():
     one, two = (
-        tacit.KernelHMM(2, n_bells=4, max_iter=20, n_jobs=n_jobs).fit(SERIES) for n_jobs in (1, 2)
+        tacit.KernelHMM(2, n_basis=4, max_iter=20, n_jobs=n_jobs).fit(SERIES) for n_jobs in (1, 2)
     )
     assert np.array_equal(one.parameters_.flat, two.parameters_.flat)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_loaded_model_answers_like_the_saved_one(way, tmp_path):
-    fitted = WAYS[way]().fit(SERIES)
+@pytest.mark.parametrize("name", MODELS)
+def test_a_loaded_model_answers_like_the_saved_one(name, tmp_path):
+    fitted = MODELS[name]().fit(SERIES)
     path = tmp_path / "model.tacit"
     fitted.save(path)
     loaded = tacit.load(path)
     assert type(loaded) is tacit.KernelHMM
     assert loaded.get_params() == fitted.get_params()
     assert loaded.log_predictive(LATER).tolist() == fitted.log_predictive(LATER).tolist()
-    draws = [each.sample(3, 5, given=LATER, random_state=0) for each in (fitted, loaded)]
+    draws = [model.sample(3, 5, given=LATER, random_state=0) for model in (fitted, loaded)]
     assert np.array_equal(*draws)
     assert loaded.fit(SERIES).score(LATER) == pytest.approx(fitted.score(LATER), abs=1e-9)
 
 
 def test_damaged_files_are_refused(tmp_path):
     path = tmp_path / "model.tacit"
-    model = WAYS["auto"]().fit(SERIES)
+    model = MODELS["auto"]().fit(SERIES)
     model.save(path)
     arrays = load_file(path)
     chain = {name: arrays[f"parameters.{name}"] for name in ("transitions", "initial", "emit.0")}
-    for told, damage in (
+    for message, damage in (
         ("transitions' is missing", {"parameters.transitions": None}),
         ("sum to one", {"parameters.transitions": 0.5 * chain["transitions"]}),
         ("NaN", {"parameters.initial": np.array([np.nan, 1.0])}),
@@ -189,9 +208,9 @@ def test_damaged_files_are_refused(tmp_path):
     ):
         model.save(path)
         edited(path, damage)
-        with pytest.raises(FileFormatError, match=told):
+        with pytest.raises(FileFormatError, match=message):
             tacit.load(path)
-    for told, change in (
+    for message, change in (
         ("fallback", {"fallback": 2.0}),
         ("column = 1, not 0", {"names": []}),
         ("arguments", {"arguments": None}),
@@ -199,61 +218,61 @@ def test_damaged_files_are_refused(tmp_path):
     ):
         model.save(path)
         edited(path, **change)
-        with pytest.raises(FileFormatError, match=told):
+        with pytest.raises(FileFormatError, match=message):
             tacit.load(path)
 
 
 def test_draws_look_like_the_data():
-    found = WAYS["auto"]().fit(SERIES)
-    draws = found.sample(20, 500, random_state=0)
+    fitted = MODELS["auto"]().fit(SERIES)
+    draws = fitted.sample(20, 500, random_state=0)
     assert draws.shape == (20, 500)
-    wide = (np.abs(np.abs(draws) - 2) < 0.8).mean()
-    assert wide == pytest.approx((np.abs(np.abs(SERIES) - 2) < 0.8).mean(), abs=0.06)
+    near_peaks = (np.abs(np.abs(draws) - 2) < 0.8).mean()
+    assert near_peaks == pytest.approx((np.abs(np.abs(SERIES) - 2) < 0.8).mean(), abs=0.06)
     # Neighbours are of one kind, as in the data.
     large = np.abs(draws) > 1.2
     together = np.mean(large[:, 1:] == large[:, :-1])
     truth = np.abs(SERIES) > 1.2
     assert together == pytest.approx(np.mean(truth[1:] == truth[:-1]), abs=0.05)
-    assert np.array_equal(draws, found.sample(20, 500, random_state=0))
+    assert np.array_equal(draws, fitted.sample(20, 500, random_state=0))
 
 
 def test_draws_follow_what_came_before():
-    found = WAYS["auto"]().fit(SERIES)
-    after_bumps = found.sample(200, 1, given=[2.0, -2.1, 1.9, -2.0], random_state=0)
-    after_center = found.sample(200, 1, given=[0.1, -0.2, 0.1, 0.0], random_state=0)
-    assert np.mean(np.abs(after_bumps) > 1.2) > np.mean(np.abs(after_center) > 1.2) + 0.4
+    fitted = MODELS["auto"]().fit(SERIES)
+    after_peaks = fitted.sample(200, 1, given=[2.0, -2.1, 1.9, -2.0], random_state=0)
+    after_center = fitted.sample(200, 1, given=[0.1, -0.2, 0.1, 0.0], random_state=0)
+    assert np.mean(np.abs(after_peaks) > 1.2) > np.mean(np.abs(after_center) > 1.2) + 0.4
 
 
-def test_columns_of_a_frame_are_predicted_each():
+def test_every_column_of_a_frame_is_predicted():
     other, _ = regimes(1500, seed=1)
     moody = np.where(STATES == 1, other + 5, other - 5)
     frame = pd.DataFrame({"a": SERIES, "b": moody})
     frame.loc[::7, "a"] = np.nan
-    found = tacit.KernelHMM(2, n_bells=8).fit(frame)
-    assert found.feature_names_in_.tolist() == ["a", "b"]
+    fitted = tacit.KernelHMM(2, n_basis=8).fit(frame)
+    assert fitted.feature_names_in_.tolist() == ["a", "b"]
     with pytest.raises(ColumnError, match=r"\['a', 'b'\]"):
-        found.expectation(frame)
-    assert found.expectation(frame, target="b", all_positions=True).shape == (1500,)
-    right = np.mean(found.filter(frame).argmax(axis=1) == STATES)
+        fitted.expectation(frame)
+    assert fitted.expectation(frame, target="b", all_positions=True).shape == (1500,)
+    right = np.mean(fitted.filter(frame).argmax(axis=1) == STATES)
     assert max(right, 1 - right) > 0.95
-    assert found.sample(4, 6, random_state=0).shape == (4, 6, 2)
-    assert found.log_predictive(frame).shape == (1500,)
+    assert fitted.sample(4, 6, random_state=0).shape == (4, 6, 2)
+    assert fitted.log_predictive(frame).shape == (1500,)
     with pytest.raises(ArgumentError, match='learn="spectral" takes sequences of numbers'):
         tacit.KernelHMM(learn="spectral").fit(frame)
 
 
 def test_the_joint_density_of_columns_is_the_product_of_conditionals():
     frame = np.column_stack([SERIES, np.where(STATES == 1, 3, -3) + LATER[0] + SERIES / 2])
-    found = tacit.KernelHMM(2, n_bells=4, max_iter=30).fit(frame)
+    fitted = tacit.KernelHMM(2, n_basis=4, max_iter=30).fit(frame)
     row = frame[:6].copy()
-    joint = found.score_samples(row)[0]
+    joint = fitted.score_samples(row)[0]
     partial = row.copy()
     partial[5, 1] = np.nan
-    only_first = found.score_samples(partial)[0]
+    only_first = fitted.score_samples(partial)[0]
     grid = np.linspace(-30, 30, 6001)
     rows = [np.vstack([row[:5], [row[5, 0], x]]) for x in grid]
-    whole = np.exp(found.score_samples(rows)).sum() * (grid[1] - grid[0])
-    assert np.log(whole) == pytest.approx(only_first, abs=1e-3)
+    marginal = np.exp(fitted.score_samples(rows)).sum() * (grid[1] - grid[0])
+    assert np.log(marginal) == pytest.approx(only_first, abs=1e-3)
     assert np.isfinite(joint)
 
 
@@ -262,9 +281,9 @@ def test_the_joint_density_of_columns_is_the_product_of_conditionals():
     [[1.0], [1.0, 2.0, 1.5], np.zeros(50), [[0.5, 0.1], [0.2], []], np.tile([0.0, 1.0], 40)],
 )
 def test_few_or_odd_numbers_are_learnt_from(series):
-    found = tacit.KernelHMM(max_iter=20).fit(series)
-    assert np.isfinite(found.score(series))
-    assert np.isfinite(found.sample(2, 3, random_state=0)).all()
+    fitted = tacit.KernelHMM(max_iter=20).fit(series)
+    assert np.isfinite(fitted.score(series))
+    assert np.isfinite(fitted.sample(2, 3, random_state=0)).all()
 
 
 def test_what_cannot_be_learnt_from_is_refused():
@@ -313,19 +332,19 @@ def test_arrays_of_no_numbers_are_refused_in_the_words_of_scikit_learn(model):
 
 
 def test_a_clone_is_not_fitted():
-    fitted = tacit.KernelHMM(2, n_bells=4, max_iter=5).fit(SERIES)
+    fitted = tacit.KernelHMM(2, n_basis=4, max_iter=5).fit(SERIES)
     again = clone(fitted)
     assert again.get_params() == fitted.get_params()
     with pytest.raises(Exception, match="not fitted"):
         again.score(SERIES)
 
 
-def test_progress_is_told():
-    told = []
-    few = tacit.KernelHMM(2, n_bells=4, max_iter=5, progress=lambda *what: told.append(what))
+def test_progress_is_reported():
+    reports = []
+    few = tacit.KernelHMM(2, n_basis=4, max_iter=5, progress=lambda *args: reports.append(args))
     few.fit(SERIES)
-    assert told
-    assert all(0 <= share <= 1 for share, _ in told)
+    assert reports
+    assert all(0 <= fraction <= 1 for fraction, _ in reports)
 
 
 def test_moments_do_not_depend_on_the_pieces_that_sequences_come_in(monkeypatch):
@@ -337,14 +356,14 @@ def test_moments_do_not_depend_on_the_pieces_that_sequences_come_in(monkeypatch)
     series = read_series((SERIES, [700, 0, 20, 5, 775]))
     encoder = kernel_encoder(SERIES, 0.8)
     left_out = np.arange(1500) % 97 < 20
-    found = []
+    moments = []
     for at_once in (10_000, 720, 60, 11):
         monkeypatch.setattr(chain_spectral, "AT_ONCE", at_once)
-        seeing = chain_spectral.Seeing(series, 1.0, encoder, (1, 2))
-        found += [(seeing.n_windows, seeing.moments(), seeing.moments(left_out))]
-    assert len({n_windows for n_windows, *_ in found}) == 1
-    for _, *others in found[1:]:
-        for one, other in zip(found[0][1:], others, strict=True):
+        windows = chain_spectral.KernelWindows(series, 1.0, encoder, (1, 2))
+        moments += [(windows.n_windows, windows.moments(), windows.moments(left_out))]
+    assert len({n_windows for n_windows, *_ in moments}) == 1
+    for _, *others in moments[1:]:
+        for one, other in zip(moments[0][1:], others, strict=True):
             for name in WindowMoments.__dataclass_fields__:
                 assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-8, abs=1e-8)
 
@@ -352,16 +371,16 @@ def test_moments_do_not_depend_on_the_pieces_that_sequences_come_in(monkeypatch)
 def test_what_is_left_out_has_no_part_in_the_moments():
     from tacit.core.encoders.kernels import kernel_encoder
     from tacit.sequences.data.number_sequences import read_series
-    from tacit.sequences.learn.kernel_hmm_spectral import Seeing
+    from tacit.sequences.learn.kernel_hmm_spectral import KernelWindows
     from tacit.sequences.moments.windows import WindowMoments
 
     encoder = kernel_encoder(SERIES, 0.8)
     left_out = np.arange(1500) % 97 < 20
-    seeing = Seeing(read_series(SERIES), 1.0, encoder, (1, 2))
-    other = Seeing(read_series(np.where(left_out, -SERIES, SERIES)), 1.0, encoder, (1, 2))
-    vars(other)["directions"] = seeing.directions
-    one, two = seeing.moments(left_out), other.moments(left_out)
-    assert 0 < one.n_windows < seeing.n_windows
+    windows = KernelWindows(read_series(SERIES), 1.0, encoder, (1, 2))
+    other = KernelWindows(read_series(np.where(left_out, -SERIES, SERIES)), 1.0, encoder, (1, 2))
+    vars(other)["directions"] = windows.directions
+    one, two = windows.moments(left_out), other.moments(left_out)
+    assert 0 < one.n_windows < windows.n_windows
     for name in WindowMoments.__dataclass_fields__:
         if name != "first":  # the start of the sequence is not a window
             assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-9, abs=1e-9)

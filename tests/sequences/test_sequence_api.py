@@ -13,7 +13,7 @@ MODELS = {
     "tables": (lambda: tacit.HMM(2), SYMBOLS),
     "operators": (lambda: tacit.HMM(2, "spectral"), SYMBOLS),
     "gaussian": (lambda: tacit.HMM(2), NUMBERS),
-    "kernel": (lambda: tacit.KernelHMM(2, n_bells=4), NUMBERS),
+    "kernel": (lambda: tacit.KernelHMM(2, n_basis=4), NUMBERS),
     "kernel operators": (lambda: tacit.KernelHMM(2, "spectral", bandwidth=1.0), NUMBERS),
     "weighted": (lambda: tacit.WeightedAutomaton(2), SYMBOLS),
     "probabilistic": (lambda: tacit.ProbabilisticAutomaton(2, "em"), SYMBOLS),
@@ -32,7 +32,7 @@ def fitted(request):
     return make().fit(data), data
 
 
-def test_asking_changes_nothing(fitted, tmp_path):
+def test_queries_do_not_change_the_model(fitted, tmp_path):
     model, data = fitted
     model.save(tmp_path / "before.tacit")
     for name in QUERIES:
@@ -81,10 +81,10 @@ def test_information_criteria_count_parameters_and_positions():
 
 def test_paths_are_joined_where_sequences_came_with_lengths():
     codes = [[0, 0, 1, 1, 1], [1, 1, 0], [0, 1, 1, 0, 0, 1]]
-    flat, lengths = np.concatenate(codes), [len(each) for each in codes]
+    flat, lengths = np.concatenate(codes), [len(path) for path in codes]
     model = tacit.HMM(2).fit(codes)
     apart, joined = model.predict(codes), model.predict(flat, lengths)
-    assert [len(each) for each in apart] == lengths
+    assert [len(path) for path in apart] == lengths
     assert np.array_equal(np.concatenate(apart), joined)
     assert np.array_equal(np.concatenate(model.posterior(codes)), model.posterior((flat, lengths)))
     paths, logs = model.predict(codes, return_log_probs=True)
@@ -124,17 +124,17 @@ def test_densities_of_the_next_number_are_those_of_the_mixture():
     assert np.trapezoid(density, grid, axis=1) == pytest.approx(np.ones(6), abs=0.01)
     means = np.trapezoid(density * grid, grid, axis=1)
     assert means == pytest.approx(model.expectation(NUMBERS), abs=0.05)
-    _, each = model.predict_next_density(NUMBERS, [0.0, 1.0], all_positions=True)
-    assert [rows.shape for rows in each] == [(20, 2)] * 6
+    _, densities = model.predict_next_density(NUMBERS, [0.0, 1.0], all_positions=True)
+    assert [rows.shape for rows in densities] == [(20, 2)] * 6
     with pytest.raises(tacit.errors.NotAvailableError, match="numbers"):
         tacit.HMM(2).fit(SYMBOLS).predict_next_density(SYMBOLS)
 
 
-def test_the_table_of_emissions_has_each_kind_under_its_name():
+def test_emissions_are_listed_under_their_names():
     from tacit.sequences.emissions import EMISSIONS, emission_of
 
-    assert all(each.name == name for name, each in EMISSIONS.items())
-    kinds = [kind for each in EMISSIONS.values() for kind in each.kinds]
+    assert all(emission.name == name for name, emission in EMISSIONS.items())
+    kinds = [kind for emission in EMISSIONS.values() for kind in emission.kinds]
     assert len(kinds) == len(set(kinds))
     assert emission_of(tacit.HMM(2).fit(NUMBERS).parameters_) is EMISSIONS["gaussian"]
     with pytest.raises(ValueError, match="emissions"):

@@ -51,18 +51,18 @@ def model(request):
 def test_probabilities_are_close_to_the_truth(model):
     listed = ["".join("ab"[c] for c in word) for word in words(2, 5)]
     true = [string_value(TRUTH.initial, TRUTH.steps, TRUTH.stop, word) for word in words(2, 5)]
-    found = np.exp(model.score_samples(letters(listed)))
-    assert np.abs(found - true).max() < 0.012  # a standard error of the largest is 0.008
+    probs = np.exp(model.score_samples(letters(listed)))
+    assert np.abs(probs - true).max() < 0.012  # a standard error of the largest is 0.008
 
 
 def test_what_comes_next_agrees_with_scores(model):
     probs = model.predict_next_proba(letters(["ab"]))[0]
     assert probs.sum() == pytest.approx(1.0)
-    whole, longer = model.score_samples(letters(["ab", "aba"]))
+    shorter, longer = model.score_samples(letters(["ab", "aba"]))
     ends = model.predict_next_proba(letters(["aba"]))[0, -1]
-    assert np.exp(longer - whole) == pytest.approx(probs[0] * ends / probs[-1])
+    assert np.exp(longer - shorter) == pytest.approx(probs[0] * ends / probs[-1])
     every = model.predict_next_proba(letters(["ab", "", "b"]), all_positions=True)
-    assert [len(each) for each in every] == [2, 0, 1]
+    assert [len(rows) for rows in every] == [2, 0, 1]
     initial = model.predict_next_proba(letters([""]))[0]
     assert every[2][0] == pytest.approx(initial)
     later = model.predict_next_proba(letters(["ab"]), steps=3)[0]
@@ -73,9 +73,9 @@ def test_what_comes_next_agrees_with_scores(model):
 def test_missing_symbols_and_prefixes_are_summed(model):
     # Exact where weights are probabilities; a weighted automaton is normalised step by step.
     abs_tol = 0.02 if isinstance(model, WeightedAutomaton) else 1e-9
-    gone = np.exp(model.score_samples([["a", None, "b"]])[0])
+    summed = np.exp(model.score_samples([["a", None, "b"]])[0])
     both = np.exp(model.score_samples(letters(["aab", "abb"]))).sum()
-    assert gone == pytest.approx(both, abs=abs_tol)
+    assert summed == pytest.approx(both, abs=abs_tol)
     assert model.perplexity(TRAIN, ends=False) > 1
     assert model.perplexity(TRAIN) < 3
 
@@ -100,12 +100,12 @@ def test_files_hold_everything(model, tmp_path):
 
     path = tmp_path / "model.tacit"
     model.save(path)
-    back = load(path)
-    assert type(back) is type(model)
-    assert np.array_equal(back.score_samples(TRAIN[:50]), model.score_samples(TRAIN[:50]))
-    assert back.get_params() == model.get_params()
-    assert back.symbols_ == ("a", "b")
-    assert back.diagnostics_["n_sequences"] == 3000
+    loaded = load(path)
+    assert type(loaded) is type(model)
+    assert np.array_equal(loaded.score_samples(TRAIN[:50]), model.score_samples(TRAIN[:50]))
+    assert loaded.get_params() == model.get_params()
+    assert loaded.symbols_ == ("a", "b")
+    assert loaded.diagnostics_["n_sequences"] == 3000
 
 
 def test_damaged_files_are_refused(model, tmp_path):
@@ -128,7 +128,7 @@ def test_damaged_files_are_refused(model, tmp_path):
         load(path)
 
 
-def test_same_seed_same_model_and_choices_are_told(model):
+def test_same_seed_gives_the_same_model_and_diagnostics(model):
     again = clone(model).fit(TRAIN)
     assert np.array_equal(again.score_samples(TRAIN[:20]), model.score_samples(TRAIN[:20]))
     assert model.diagnostics_["n_positions"] == sum(map(len, TRAIN))
@@ -139,27 +139,31 @@ def test_same_seed_same_model_and_choices_are_told(model):
 def test_choices_are_by_validation():
     held = sampled(TRUTH, 400, seed=1)
     weighted = WeightedAutomaton().fit(TRAIN, validation=held)
-    tried = weighted.diagnostics_["candidates"]
-    best = max(tried, key=lambda each: each["held_out"])
+    candidates = weighted.diagnostics_["candidates"]
+    best = max(candidates, key=lambda candidate: candidate["held_out"])
     assert weighted.diagnostics_["rank"] == best["rank"]
     assert weighted.diagnostics_["statistics"] == best["statistics"]
-    assert {each["statistics"] for each in tried} == {"string", "prefix", "substring"}
+    assert {candidate["statistics"] for candidate in candidates} == {
+        "string",
+        "prefix",
+        "substring",
+    }
     assert weighted.diagnostics_["stable"]
     em = ProbabilisticAutomaton(learn="em").fit(TRAIN, validation=held)
-    tried = em.diagnostics_["candidates"]
-    best = max(tried, key=lambda each: each["held_out"])
+    candidates = em.diagnostics_["candidates"]
+    best = max(candidates, key=lambda candidate: candidate["held_out"])
     assert em.diagnostics_["n_states"] == [best["n_states"]]
-    assert {each["tied"] for each in tried} == {False, True}
+    assert {candidate["tied"] for candidate in candidates} == {False, True}
 
 
 @pytest.mark.parametrize("kind", ["weighted", "em", "gibbs"])
 def test_pieces_in_any_order_give_the_same_model(kind):
-    whole = clone(MODELS[kind]).fit(TRAIN[:600])
+    at_once = clone(MODELS[kind]).fit(TRAIN[:600])
     pieces = clone(MODELS[kind]).set_params(unknown="missing")
     for part in (TRAIN[400:600], TRAIN[:150], TRAIN[150:400]):
         pieces.partial_fit(part, symbols=["a", "b"])
-    assert np.array_equal(pieces.score_samples(TRAIN[:50]), whole.score_samples(TRAIN[:50]))
-    assert pieces.diagnostics_ == whole.diagnostics_
+    assert np.array_equal(pieces.score_samples(TRAIN[:50]), at_once.score_samples(TRAIN[:50]))
+    assert pieces.diagnostics_ == at_once.diagnostics_
 
 
 def test_files_are_not_learnt_on(tmp_path):
@@ -179,9 +183,9 @@ def test_raw_values_and_forms_belong_together():
     both = model.values([["a", None]])
     assert both == pytest.approx([model.values(letters(["aa", "ab"])).sum()])
     begins = model.as_prefix()
-    share = np.mean([row[:2] == ["a", "b"] for row in TRAIN])
+    frequency = np.mean([row[:2] == ["a", "b"] for row in TRAIN])
     assert begins.initial @ begins.steps[0] @ begins.steps[1] @ begins.stop == pytest.approx(
-        share, abs=0.01
+        frequency, abs=0.01
     )
     inside = model.as_substring()
     assert inside.initial @ inside.stop == pytest.approx(

@@ -108,8 +108,8 @@ def test_one_document_shows_one_topic(counts):
             RankError, match=r"one document .* determines one topic only; give n_topics=1"
         ):
             TopicModel(2, learn=learn).fit(counts[:1])
-        found = TopicModel(1, learn=learn, n_jobs=1).fit(counts[:1])
-        assert found.transform(counts[:1]).tolist() == [[1.0]]
+        actual = TopicModel(1, learn=learn, n_jobs=1).fit(counts[:1])
+        assert actual.transform(counts[:1]).tolist() == [[1.0]]
     with pytest.raises(RankError, match="one document"):
         TopicModel().fit(counts[:1])
     with pytest.raises(DataError, match=r"9 documents are too few to choose .* or 10 documents"):
@@ -122,13 +122,13 @@ def test_one_document_shows_one_topic(counts):
 )
 def test_the_largest_number_of_topics_that_works_is_named(counts, learn, arguments):
     few = counts[:30]
-    asked = {"learn": learn, "n_jobs": 1, **arguments}
+    queries = {"learn": learn, "n_jobs": 1, **arguments}
     with pytest.raises(RankError, match=f"n_topics={N_WORDS}, but") as caught:
-        TopicModel(N_WORDS, **asked).fit(few)
+        TopicModel(N_WORDS, **queries).fit(few)
     workable = int(re.search(r"give (\d+) or fewer", str(caught.value))[1])
-    assert TopicModel(workable, **asked).fit(few).topics_.n_topics == workable
+    assert TopicModel(workable, **queries).fit(few).topics_.n_topics == workable
     with pytest.raises(RankError, match=f"give {workable} or fewer"):
-        TopicModel(workable + 1, **asked).fit(few)
+        TopicModel(workable + 1, **queries).fit(few)
 
 
 @settings(max_examples=25, deadline=None)
@@ -151,15 +151,15 @@ def test_whatever_number_is_named_works(seed, shape, mean, n_topics, alpha0):
 
 
 def test_a_number_that_is_chosen_works(counts):
-    found = TopicModel(n_jobs=1, learn="moments").fit(counts[:12])
-    assert 1 <= found.topics_.n_topics <= 5
+    actual = TopicModel(n_jobs=1, learn="moments").fit(counts[:12])
+    assert 1 <= actual.topics_.n_topics <= 5
     noise = np.random.default_rng(23).poisson(2.0, size=(14, 4))
-    found = TopicModel(n_jobs=1, learn="moments", model="single").fit(noise)
-    tried = found.diagnostics_["perplexities"]
-    assert min(tried, key=tried.get) == "2"  # works for those that were not set aside
+    actual = TopicModel(n_jobs=1, learn="moments", model="single").fit(noise)
+    fitted_again = actual.diagnostics_["perplexities"]
+    assert min(fitted_again, key=fitted_again.get) == "2"  # works for those that were not set aside
     with pytest.raises(RankError, match="give 1 or fewer"):
         TopicModel(2, n_jobs=1, learn="moments", model="single").fit(noise)
-    assert found.topics_.n_topics == 1
+    assert actual.topics_.n_topics == 1
 
 
 def test_other_words_than_those_learnt_are_refused(counts, documents, named, unnamed):

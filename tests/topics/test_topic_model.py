@@ -67,8 +67,8 @@ def test_topics_are_those_that_documents_were_drawn_from(many, learn, alpha0):
 def test_some_random_start_finds_them_too_and_none_is_better(many):
     model = TopicModel(4, cap=None, n_jobs=1, n_steps=100).fit(many)
     starts = [TopicModel(4, learn="em", random_state=seed, n_jobs=1).fit(many) for seed in range(4)]
-    assert max(topic_agreement(each.components_, truth().words) for each in starts) > 0.9
-    reached = [each.diagnostics_["trace"][-1] for each in starts]
+    assert max(topic_agreement(start.components_, truth().words) for start in starts) > 0.9
+    reached = [start.diagnostics_["trace"][-1] for start in starts]
     assert max(reached) <= model.diagnostics_["trace"][-1] + 1e-3  # of the last steps
 
 
@@ -79,28 +79,28 @@ def test_tomotopy_finds_the_same_topics(counts, model):
         row = counts[[document]]
         theirs.add_doc([NAMES[word] for word in np.repeat(row.indices, row.data.astype(int))])
     theirs.train(200, workers=1)
-    found = np.zeros((4, N_WORDS))
-    found[:, [NAMES.index(word) for word in theirs.used_vocabs]] = [
+    actual = np.zeros((4, N_WORDS))
+    actual[:, [NAMES.index(word) for word in theirs.used_vocabs]] = [
         theirs.get_topic_word_dist(topic) for topic in range(4)
     ]
-    apart = [1 - topic_agreement(each, truth().words) for each in (model.components_, found)]
-    assert topic_agreement(model.components_, found) > 0.9
+    apart = [1 - topic_agreement(one, truth().words) for one in (model.components_, actual)]
+    assert topic_agreement(model.components_, actual) > 0.9
     assert apart[0] < apart[1] + 0.02
 
 
 @pytest.mark.skipif(not (FOLDER / "topics").is_dir(), reason="TACIT_DATA lacks topics")
 def test_news_are_read_with_the_alpha0_that_completes_them_better():
     news = load_topics("ap")
-    found = TopicModel(10, learn="moments", n_jobs=1).fit(news)
-    assert found.diagnostics_["moments"]["alpha0"] == START_ALPHA0  # not what the tensor says
+    actual = TopicModel(10, learn="moments", n_jobs=1).fit(news)
+    assert actual.diagnostics_["moments"]["alpha0"] == START_ALPHA0  # not what the tensor says
     test = load_topics("ap", "test")
     said = topics_of_documents(news.batches(), 10, weighting=Weighting("length", 3)).report.alpha0
     other = TopicModel(10, said, learn="moments", n_jobs=1).fit(news)
-    assert found.perplexity(test) < other.perplexity(test)
-    assert found.diagnostics_["cap"] == 3  # words are repeated
+    assert actual.perplexity(test) < other.perplexity(test)
+    assert actual.diagnostics_["cap"] == 3  # words are repeated
     unbounded = TopicModel(10, START_ALPHA0, learn="moments", cap=None, n_jobs=1).fit(news)
-    assert found.perplexity(test) < unbounded.perplexity(test)
-    assert TopicModel(10, n_jobs=1).fit(news).perplexity(test) < found.perplexity(test)
+    assert actual.perplexity(test) < unbounded.perplexity(test)
+    assert TopicModel(10, n_jobs=1).fit(news).perplexity(test) < actual.perplexity(test)
 
 
 def test_documents_drawn_from_a_model_are_read_without_bound_and_with_their_own_alpha0():
@@ -126,17 +126,17 @@ def test_one_topic_for_each_document(learn):
     model = TopicModel(4, model="single", learn=learn, cap=None, n_jobs=1).fit(counts)
     assert topic_agreement(model.components_, truth().words) > 0.9
     assert model.alpha_.sum() == 0.0
-    shares = model.transform(counts)
-    assert shares.max(axis=1).mean() > 0.95
-    assert shares.mean(axis=0) == pytest.approx(truth().weights, abs=0.08)
+    proportions = model.transform(counts)
+    assert proportions.max(axis=1).mean() > 0.95
+    assert proportions.mean(axis=0) == pytest.approx(truth().weights, abs=0.08)
 
 
 def test_perplexity_is_that_of_completed_documents_with_smoothed_topics(counts):
     fresh = sample_documents(truth(), np.full(200, 40), np.random.default_rng(5))
     both = TopicModel(4, n_jobs=1).fit(counts)
     assert both.perplexity(fresh) < N_WORDS
-    shares = np.asarray(counts.sum(axis=0)).ravel() / counts.sum()
-    words = (1 - SMOOTHING) * both.components_ + SMOOTHING * shares
+    proportions = np.asarray(counts.sum(axis=0)).ravel() / counts.sum()
+    words = (1 - SMOOTHING) * both.components_ + SMOOTHING * proportions
     smoothed = Topics(words, both.topics_.weights, both.topics_.alpha0)
     assert both.perplexity(fresh) == completion_perplexity(smoothed, fresh)
 
@@ -154,8 +154,8 @@ def test_words_that_were_never_met_are_rare_and_not_impossible(counts, learn):
 
 def test_the_number_of_topics_is_chosen_by_documents_set_aside(counts):
     model = TopicModel(learn="moments", alpha0=0.5, n_jobs=1).fit(counts)
-    tried = model.diagnostics_["perplexities"]
-    assert model.topics_.n_topics == int(min(tried, key=tried.get)) == 5
+    fitted_again = model.diagnostics_["perplexities"]
+    assert model.topics_.n_topics == int(min(fitted_again, key=fitted_again.get)) == 5
     with pytest.raises(DataError, match="too few to choose the number of topics"):
         TopicModel().fit(counts[:5])
 
@@ -169,13 +169,13 @@ def test_all_kinds_of_input_give_the_same_model(counts, model, tmp_path):
         lists.append([NAMES[place] for place in places for _ in range(row[place])])
     (tmp_path / "documents.ldac").write_text("\n".join([*lines, ""]))
     (tmp_path / "words.txt").write_text("\n".join([*NAMES, ""]))
-    wanted = model.components_
+    expected = model.components_
     frame = pd.DataFrame(counts.toarray(), columns=NAMES)
     for X, words in ((counts.toarray(), NAMES), (frame, None), (lists, NAMES)):
-        found = TopicModel(4, words=words, n_jobs=2).fit(X)
-        assert np.array_equal(found.components_, wanted)
-        assert found.top_words(3) == model.top_words(3)
-        assert found.get_feature_names_out()[0] == "topicmodel0"
+        actual = TopicModel(4, words=words, n_jobs=2).fit(X)
+        assert np.array_equal(actual.components_, expected)
+        assert actual.top_words(3) == model.top_words(3)
+        assert actual.get_feature_names_out()[0] == "topicmodel0"
     parts = [counts[:250], counts[250:]]
     for X in (tmp_path / "documents.ldac", parts):
         streamed = TopicModel(4, learn="moments", alpha0=0.5, words=tmp_path / "words.txt").fit(X)
@@ -246,19 +246,19 @@ def test_the_summary_shows_topics_data_and_what_was_chosen(counts):
 
 
 def test_questions_agree_with_each_other(counts, model):
-    shares = model.transform(counts)
-    assert shares.shape == (600, 4)
-    assert shares.sum(axis=1) == pytest.approx(np.ones(600), rel=1e-12)
-    assert shares.mean(axis=0) == pytest.approx(truth().weights, abs=0.05)
+    proportions = model.transform(counts)
+    assert proportions.shape == (600, 4)
+    assert proportions.sum(axis=1) == pytest.approx(np.ones(600), rel=1e-12)
+    assert proportions.mean(axis=0) == pytest.approx(truth().weights, abs=0.05)
     assert model.transform(csr_array((1, N_WORDS), dtype=int))[0] == pytest.approx(
         model.topics_.weights
     )
     tops = model.top_words(5)
     assert [len(row) for row in tops] == [5] * 4
     assert tops[0][0] == NAMES[model.components_[0].argmax()]
-    found = model.coherence(counts, 5)
-    assert found.shape == (4,)
-    assert (found > 0).all()
+    actual = model.coherence(counts, 5)
+    assert actual.shape == (4,)
+    assert (actual > 0).all()
     drawn = model.sample(3, length=7, random_state=0)
     assert drawn.lengths.tolist() == [7, 7, 7]
     assert model.transform(drawn).shape == (3, 4)
@@ -270,12 +270,12 @@ def test_questions_agree_with_each_other(counts, model):
 def test_files_give_the_model_back(counts, model, tmp_path):
     path = tmp_path / "topics.tacit"
     model.save(path)
-    found = tacit.load(path)
-    assert found.words_ == model.words_
-    assert np.array_equal(found.transform(counts), model.transform(counts))
-    assert found.perplexity(counts) == model.perplexity(counts)
-    assert found.diagnostics_ == model.diagnostics_
-    assert found.get_params()["n_topics"] == 4
+    actual = tacit.load(path)
+    assert actual.words_ == model.words_
+    assert np.array_equal(actual.transform(counts), model.transform(counts))
+    assert actual.perplexity(counts) == model.perplexity(counts)
+    assert actual.diagnostics_ == model.diagnostics_
+    assert actual.get_params()["n_topics"] == 4
     for name, change in (
         ("topics.words", lambda array: array * 2),
         ("topics.words", lambda array: array[:, :5]),
@@ -291,28 +291,28 @@ def test_files_give_the_model_back(counts, model, tmp_path):
 def test_surplus_topics_are_those_that_are_told():
     drawn = toy_documents(random_topics(8, 60, random_state=1), 800, 40, random_state=1)
     before = TopicModel(10, 0.8, learn="moments", n_jobs=1).fit(drawn)
-    told = before.diagnostics_["moments"]
-    assert told["surplus"] == [8, 9]  # eight of the ten are there
+    reported = before.diagnostics_["moments"]
+    assert reported["surplus"] == [8, 9]  # eight of the ten are there
     after = TopicModel(10, 0.8, n_steps=1, n_jobs=1).fit(drawn)
     rows = [np.minimum(topic, after.components_).sum(axis=1) for topic in before.components_]
     places = np.argmax(rows, axis=1)  # where a step has put each
     assert (np.diff(places) < 0).any()
     assert after.diagnostics_["moments"]["surplus"] == sorted(places[[8, 9]])
     values = np.array(after.diagnostics_["moments"]["values"])[places]
-    assert values.tolist() == told["values"]
+    assert values.tolist() == reported["values"]
 
 
 def test_progress_is_told(counts):
-    told = []
-    TopicModel(4, n_jobs=1, n_steps=3, progress=lambda *said: told.append(said)).fit(counts)
-    texts = [text.split(":")[0] for _, text in told]
+    reported = []
+    TopicModel(4, n_jobs=1, n_steps=3, progress=lambda *said: reported.append(said)).fit(counts)
+    texts = [text.split(":")[0] for _, text in reported]
     # Of 40 words, three products span all.
     assert texts[:-3] == [f"moments, pass {number}" for number in range(1, 5)]
     assert texts[-3:] == ["step 1", "step 2", "step 3"]
-    shares = [share for share, _ in told]
-    assert shares[0] == 0.0
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
+    proportions = [fraction for fraction, _ in reported]
+    assert proportions[0] == 0.0
+    assert proportions == sorted(proportions)
+    assert proportions[-1] == 1.0
 
 
 def test_empty_and_short_documents_are_told_and_harm_nothing(counts):
@@ -336,7 +336,7 @@ def test_documents_that_repeat_a_word_do_no_harm_where_asked(weighting):
     spam = add_spam(toy_documents(model, 1500, 50, random_state=1), 40, 100, random_state=2)
     agreement = {}
     for cap in (None, "auto"):
-        found = TopicModel(6, learn="moments", weighting=weighting, cap=cap, n_jobs=1).fit(spam)
-        agreement[cap] = topic_agreement(found.components_, model.words)
+        actual = TopicModel(6, learn="moments", weighting=weighting, cap=cap, n_jobs=1).fit(spam)
+        agreement[cap] = topic_agreement(actual.components_, model.words)
     assert agreement[None] < 0.5
     assert agreement["auto"] > 0.95

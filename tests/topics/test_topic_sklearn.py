@@ -34,11 +34,11 @@ def whole(X):
         return counts.asformat(X.format)
     X = np.asarray(X)
     if X.dtype == object and X.ndim == 2:
-        found = X.copy()
+        actual = X.copy()
         numbers = [place for place in np.ndindex(X.shape) if isinstance(X[place], float)]
         for place in numbers:
-            found[place] = np.floor(10 * X[place])
-        return found
+            actual[place] = np.floor(10 * X[place])
+        return actual
     return np.floor(10 * X) if X.dtype.kind == "f" else X
 
 
@@ -100,9 +100,9 @@ def test_a_grid_is_searched_for_the_number_of_topics(documents):
 def test_a_vectoriser_and_a_model_are_a_pipeline():
     texts = TEXTS * 15
     pipeline = make_pipeline(CountVectorizer(stop_words="english"), TopicModel(2, n_jobs=1))
-    shares = pipeline.fit_transform(texts)
-    assert shares.shape == (60, 2)
-    assert shares.argmax(axis=1)[:4].tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
+    proportions = pipeline.fit_transform(texts)
+    assert proportions.shape == (60, 2)
+    assert proportions.argmax(axis=1)[:4].tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
     assert list(pipeline.get_feature_names_out()) == ["topicmodel0", "topicmodel1"]
     vectoriser, model = (step for _, step in pipeline.steps)
     model.set_params(words=vectoriser.vocabulary_)
@@ -116,9 +116,9 @@ def test_answers_come_in_the_frames_that_were_asked_for(documents):
     frame = pd.DataFrame(documents.counts.toarray(), columns=columns).set_index(np.arange(200) * 2)
     model = TopicModel(3, n_jobs=1).set_output(transform="pandas").fit(frame)
     assert model.feature_names_in_.tolist() == list(documents.words)
-    shares = model.transform(frame)
-    assert list(shares.columns) == ["topicmodel0", "topicmodel1", "topicmodel2"]
-    assert shares.index.equals(frame.index)
+    proportions = model.transform(frame)
+    assert list(proportions.columns) == ["topicmodel0", "topicmodel1", "topicmodel2"]
+    assert proportions.index.equals(frame.index)
     model.set_output(transform="polars")
     assert isinstance(model.transform(frame), pl.DataFrame)
 

@@ -42,16 +42,17 @@ def automaton_probability(model, string):
 
 
 def coded(strings, symbols):
-    lengths = np.array([len(each) for each in strings], dtype=np.int64)
+    lengths = np.array([len(string) for string in strings], dtype=np.int64)
     return Sequences(
-        np.array([c for each in strings for c in each], dtype=np.int32), lengths, symbols
+        np.array([c for string in strings for c in string], dtype=np.int32), lengths, symbols
     )
 
 
 def truth_of_strings(model, length):
     """Every string up to a length, with its probability."""
     return {
-        each: automaton_probability(model, each) for each in all_strings(model.n_symbols, length)
+        string: automaton_probability(model, string)
+        for string in all_strings(model.n_symbols, length)
     }
 
 
@@ -61,7 +62,7 @@ def test_tables_and_logs_of_an_hmm_are_sums_over_paths(seed):
     for length in range(4):
         table = model.string_table(length)
         strings = list(product(range(2), repeat=length))
-        truth = [path_probability(model, each) for each in strings]
+        truth = [path_probability(model, string) for string in strings]
         assert table.ravel() == pytest.approx(truth, abs=1e-15)
         assert table.sum() == pytest.approx(1.0, abs=1e-12)
         assert model.log_prob(coded(strings, model.symbols)) == pytest.approx(np.log(truth))
@@ -129,7 +130,7 @@ def test_sequences_of_an_hmm_come_as_often_as_they_should(lengths):
 def test_the_repeating_process_is_a_round_with_one_letter(n_before):
     model = repeating_process(n_before)
     drawn = model.sample(50, 4 * (n_before + 1), random_state=0)
-    texts = ["".join(model.symbols[code] for code in each) for each in drawn.split(drawn.codes)]
+    texts = ["".join(model.symbols[code] for code in one) for one in drawn.split(drawn.codes)]
     assert set(texts) == {("A" * n_before + letter) * 4 for letter in "XY"}
     still = repeating_process(n_before, stationary=True)
     assert still.window_table(3, 3) == pytest.approx(still.window_table(3, 12), abs=1e-14)
@@ -190,28 +191,30 @@ def occurrences(whole, part):
 )
 def test_statistics_are_expected_counts(enumerated, kind, count):
     model, truth = enumerated
-    found = model.statistics(kind)
+    actual = model.statistics(kind)
     parts = all_strings(2, 3)
     expected = [sum(p * count(whole, part) for whole, p in truth.items()) for part in parts]
     # Strings longer than those enumerated are left out: together less than 1e-6, times their length.
-    assert found.values(parts) == pytest.approx(expected, abs=1e-5)
+    assert actual.values(parts) == pytest.approx(expected, abs=1e-5)
     for length in range(3):
         of_length = [part for part in parts if len(part) == length]
-        assert found.table(length).ravel() == pytest.approx(found.values(of_length), abs=1e-15)
+        assert actual.table(length).ravel() == pytest.approx(actual.values(of_length), abs=1e-15)
 
 
 @pytest.mark.parametrize("kind", ["string", "prefix", "substring"])
 def test_hankel_blocks_hold_the_joined_strings(kind):
     model = random_automaton(4, 3, random_state=1)
-    found = model.statistics(kind)
+    actual = model.statistics(kind)
     rows, columns = all_strings(3, 2), all_strings(3, 1)[::-1]
-    block, blocks = found.block(rows, columns), found.blocks(rows, columns)
+    block, blocks = actual.block(rows, columns), actual.blocks(rows, columns)
     for i, row in enumerate(rows):
-        assert block[i] == pytest.approx(found.values(row + each for each in columns), abs=1e-13)
+        assert block[i] == pytest.approx(
+            actual.values(row + column for column in columns), abs=1e-13
+        )
         for a in range(3):
-            joined = found.values((*row, a, *each) for each in columns)
+            joined = actual.values((*row, a, *column) for column in columns)
             assert blocks[a, i] == pytest.approx(joined, abs=1e-13)
-    wide = found.block(all_strings(3, 3), all_strings(3, 3))
+    wide = actual.block(all_strings(3, 3), all_strings(3, 3))
     assert np.linalg.matrix_rank(wide, tol=1e-12) <= 4
 
 
@@ -228,9 +231,9 @@ def test_strings_of_an_automaton_come_as_often_as_they_should():
     drawn = model.sample(n, random_state=5)
     assert len(drawn.lengths) == n
     assert drawn.lengths.mean() == pytest.approx(model.mean_length, rel=0.05)
-    texts = [tuple(each.tolist()) for each in drawn.split(drawn.codes)]
+    texts = [tuple(one.tolist()) for one in drawn.split(drawn.codes)]
     strings = all_strings(2, 3)
-    seen = np.array([texts.count(each) for each in strings]) / n
+    seen = np.array([texts.count(string) for string in strings]) / n
     truth = model.statistics().values(strings)
     assert (np.abs(seen - truth) < 5 * np.sqrt(truth * (1 - truth) / n) + 1e-12).all()
 
@@ -241,9 +244,9 @@ def test_an_alias_table_holds_the_probabilities_it_was_made_of(weights, seed):
     row = np.array(weights, dtype=float) / sum(weights)
     table = AliasTable.of(row[None])
     held = np.zeros(len(row))
-    for column, (share, other) in enumerate(zip(table.threshold, table.other, strict=True)):
-        held[column] += share / len(row)
-        held[other] += (1 - share) / len(row)
+    for column, (fraction, other) in enumerate(zip(table.threshold, table.other, strict=True)):
+        held[column] += fraction / len(row)
+        held[other] += (1 - fraction) / len(row)
     assert held == pytest.approx(row, abs=1e-12)
     drawn = table.draw(np.zeros(50, dtype=np.int32), np.random.default_rng(seed))
     assert (row[drawn] > 0).all()

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from oracles.exact_topics import ExactTopicMoments
 from tacit.errors import ArgumentError
 from tacit.topics.model.topics import Topics
 from tacit.topics.moments.word_moments import DocumentMoments
 from tacit.toy.documents import (
-    ExactTopicMoments,
     add_spam,
     make_bursty,
     random_topics,

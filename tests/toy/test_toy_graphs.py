@@ -42,15 +42,15 @@ def enumerated(model, names):
     """The joint table of some variables, by adding up every cell of the joint table of all."""
     every = list(model.tables)
     sizes = {name: model.tables[name].shape[-1] for name in every}
-    found = np.zeros([sizes[name] for name in names])
+    actual = np.zeros([sizes[name] for name in names])
     for cell in itertools.product(*(range(sizes[name]) for name in every)):
         value = dict(zip(every, cell, strict=True))
-        share = math.prod(
-            model.tables[name][tuple(value[each] for each in (*model.parents[name], name))]
+        fraction = math.prod(
+            model.tables[name][tuple(value[one] for one in (*model.parents[name], name))]
             for name in every
         )
-        found[tuple(value[name] for name in names)] += share
-    return found
+        actual[tuple(value[name] for name in names)] += fraction
+    return actual
 
 
 @pytest.mark.parametrize("kind", SMALL)
@@ -96,9 +96,9 @@ def test_rows_that_cannot_be_have_no_probability():
 def test_long_rows_have_probabilities_below_all_numbers():
     model = random_hmm_model(1000, order=2, random_state=0)
     codes = model.sample(3, random_state=0)
-    found = model.log_prob(codes)
-    assert (found < -1000).all()
-    assert np.isfinite(found).all()
+    actual = model.log_prob(codes)
+    assert (actual < -1000).all()
+    assert np.isfinite(actual).all()
     short = codes.copy()
     short[:, 5:] = -1
     joint = model.marginal([f"x{time}" for time in range(5)])

@@ -118,11 +118,11 @@ def test_states_may_be_given_by_name_or_in_order():
 
 def test_a_larger_diagonal_makes_stronger_dependences():
     tree = named_topology("star3").rooted(["x0", "x1", "x2"])
-    shares = [
+    proportions = [
         np.mean([random_tables(tree, 3, 3, seed, diagonal=d).table(0).trace() for seed in range(9)])
         for d in (0.0, 1.0, 5.0)
     ]
-    assert shares[0] < shares[1] < shares[2]
+    assert proportions[0] < proportions[1] < proportions[2]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -54,9 +54,9 @@ def fitted_apart(n_rows, learn, structure):
 @pytest.mark.slow
 @pytest.mark.parametrize("learn", ["auto", "spectral"])
 def test_a_million_rows_of_64_columns_take_less_than_a_gigabyte_and_a_half(learn):
-    found = fitted_apart(1_000_000, learn, "hidden-chow-liu")
-    print(learn, found)
-    assert found["megabytes"] < 1500
+    usage = fitted_apart(1_000_000, learn, "hidden-chow-liu")
+    print(learn, usage)
+    assert usage["megabytes"] < 1500
 
 
 def test_five_hundred_columns_hang_on_one_hidden_node():

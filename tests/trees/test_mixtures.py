@@ -20,7 +20,7 @@ from tacit.toy import random_tables, sample_codes
 from tacit.toy.trees import caterpillar
 from tacit.trees.learn.fit import keep
 from tacit.trees.learn.learners import Learnt
-from tacit.trees.learn.selection import candidates as choosing
+from tacit.trees.learn.selection import candidates
 from tacit.trees.model.components import topology_of
 
 EXACT = 1e-10
@@ -39,14 +39,14 @@ def frame(n_rows=300, seed=1):
     tree = caterpillar(5).rooted([f"x{i}" for i in range(5)])
     codes = sample_codes(random_tables(tree, CARDS, 2, 0, diagonal=1.0), n_rows, seed)
     columns = zip(NAMES, VALUES.values(), codes.T, strict=True)
-    table = {name: np.array(values, dtype=object)[each] for name, values, each in columns}
+    table = {name: np.array(values, dtype=object)[column] for name, values, column in columns}
     return pd.DataFrame(table).astype({"size": int, "ok": bool})
 
 
 def mixed(models, weights):
     """The first model with the trees of all: what learning a mixture leaves behind."""
     model = copy.deepcopy(models[0])
-    parameters = Mixture(np.array(weights), tuple(each.tables_ for each in models))
+    parameters = Mixture(np.array(weights), tuple(part.tables_ for part in models))
     heaviest = models[parameters.heaviest]
     model.topology_, model.tree_ = heaviest.topology_, heaviest.tree_
     model.parameters_ = parameters
@@ -125,8 +125,8 @@ def test_every_question_agrees_with_enumeration(model):
 def test_a_single_question_and_soft_evidence_agree_with_enumeration(model):
     joint = mixed_joint(model.parameters_)
     table = joint[:, :, 1] * np.array([0.2, 0.7, 0.1])[None, :, None, None]
-    found = model.query("colour", given={"ok": True, "size": [0.2, 0.7, 0.1]})
-    assert list(found.values()) == pytest.approx(cell(table, 0), abs=EXACT)
+    answer = model.query("colour", given={"ok": True, "size": [0.2, 0.7, 0.1]})
+    assert list(answer.values()) == pytest.approx(cell(table, 0), abs=EXACT)
     dim = np.array([[0.2, 0.7, 0.1]])
     one_row = model.predict_proba({"ok": [True]}, target="colour", soft={"size": dim})
     assert one_row[0] == pytest.approx(cell(table, 0), abs=EXACT)
@@ -137,19 +137,19 @@ def test_a_single_question_and_soft_evidence_agree_with_enumeration(model):
 
 def test_hidden_variables_have_posteriors_states_and_features_in_one_order(model):
     codes = holes(1)
-    found = model.posterior(rows_of(codes))
-    assert {name: table.shape[1] for name, table in found.items()} == model.node_states_
-    assert next(iter(found)) == "component"
-    assert {"1/h", "2/copy(ok)"} < set(found)
+    posteriors = model.posterior(rows_of(codes))
+    assert {name: table.shape[1] for name, table in posteriors.items()} == model.node_states_
+    assert next(iter(posteriors)) == "component"
+    assert {"1/h", "2/copy(ok)"} < set(posteriors)
     for row in range(len(codes)):
-        sums = [each.sum() for each in weighed_parts(model.parameters_, Evidence(codes), row)]
-        assert found["component"][row] == pytest.approx(np.array(sums) / sum(sums), abs=EXACT)
+        sums = [part.sum() for part in weighed_parts(model.parameters_, Evidence(codes), row)]
+        assert posteriors["component"][row] == pytest.approx(np.array(sums) / sum(sums), abs=EXACT)
     features = model.transform(rows_of(codes))
     names = model.get_feature_names_out()
     assert features.shape == (len(codes), len(names))
     assert names[:3].tolist() == ["component=0", "component=1", "component=2"]
-    for name, table in found.items():
-        columns = [place for place, each in enumerate(names) if each.rpartition("=")[0] == name]
+    for name, table in posteriors.items():
+        columns = [place for place, part in enumerate(names) if part.rpartition("=")[0] == name]
         assert np.array_equal(features[:, columns], table)
 
 
@@ -168,8 +168,8 @@ def test_gaps_are_completed_by_the_best_of_all_components(model):
 def test_drawn_rows_follow_the_model(model):
     joint = mixed_joint(model.parameters_)
     drawn = model.sample(8000, random_state=0)
-    share = (drawn["colour"] == "green").mean()
-    assert share == pytest.approx(cell(joint, 0)[1], abs=0.02)
+    frequency = (drawn["colour"] == "green").mean()
+    assert frequency == pytest.approx(cell(joint, 0)[1], abs=0.02)
     drawn = model.sample(8000, given={"colour": "red", "size": {1, 10}}, random_state=0)
     assert set(drawn["colour"]) == {"red"}
     assert set(drawn["size"]) == {1, 10}
@@ -181,11 +181,11 @@ def test_drawn_rows_follow_the_model(model):
 
 
 def test_components_have_weights_trees_and_tables(model, parts):
-    found = model.trees_
-    assert [each.weight for each in found] == [0.2, 0.5, 0.3]
-    for each, part in zip(found, parts, strict=True):
-        assert each.topology == part.topology_
-        assert each.tables is part.tables_
+    trees = model.trees_
+    assert [tree.weight for tree in trees] == [0.2, 0.5, 0.3]
+    for tree, part in zip(trees, parts, strict=True):
+        assert tree.topology == part.topology_
+        assert tree.tables is part.tables_
     assert model.topology_ is parts[1].topology_
     assert model.tree_ is parts[1].tree_
     assert model.tables_ is None
@@ -194,7 +194,7 @@ def test_components_have_weights_trees_and_tables(model, parts):
         model.network_  # noqa: B018
 
 
-def test_a_single_tree_is_its_own_component(parts):
+def test_a_single_tree_is_the_only_component(parts):
     (only,) = parts[0].trees_
     assert only.weight == 1
     assert only.topology is parts[0].topology_
@@ -205,26 +205,26 @@ def test_a_single_tree_is_its_own_component(parts):
 
 @pytest.mark.parametrize("text", ["(a,b,c,d,e)h;", "((a,b)c,(d,e)g)f;", "((a,b),(c,d),e);"])
 @pytest.mark.parametrize("observed", [(), ("c",), ("f", "g")])
-def test_a_topology_is_found_again_in_the_tree_that_was_made_of_it(text, observed):
+def test_a_topology_is_recovered_from_its_rooted_tree(text, observed):
     inner = [name for name in observed if f"){name}" in text]
     topology = tacit.Topology.from_newick(text, observed=inner).contracted()
     assert topology_of(topology.rooted(sorted(topology.observed))) == topology
 
 
 @pytest.mark.parametrize("names", ["a", "ab", "abc"])
-def test_the_smallest_trees_are_found_again(names):
+def test_the_smallest_trees_are_recovered(names):
     chain = tacit.Topology(tuple(names), tuple(itertools.pairwise(names)), tuple(names))
     assert topology_of(chain.rooted(names)) == chain
 
 
-def test_keeping_a_mixture_keeps_the_tree_of_the_heaviest(parts):
+def test_the_tree_of_a_fitted_mixture_is_that_of_the_heaviest(parts):
     from tacit.core.input.read_table import read_table
 
     rows = frame()
     table = read_table(rows)
     counts = np.eye(2)
     for weights, heaviest in (([0.2, 0.5, 0.3], 1), ([0.6, 0.1, 0.3], 0), ([0.3, 0.3, 0.4], 2)):
-        learnt = Learnt(Mixture(np.array(weights), tuple(each.tables_ for each in parts)), {})
+        learnt = Learnt(Mixture(np.array(weights), tuple(part.tables_ for part in parts)), {})
         model = tacit.LatentTree()
         keep(model, rows, table, counts, parts[0].topology_, parts[0].tree_, learnt)
         assert model.tree_ is parts[heaviest].tree_
@@ -252,8 +252,8 @@ def test_a_loaded_mixture_answers_like_the_saved_one(model, tmp_path):
 def test_a_mixture_that_is_cut_off_is_refused(model, tmp_path):
     path = tmp_path / "m.tacit"
     model.save(path)
-    whole = path.read_bytes()
-    for part in (whole[:7], whole[:300], whole[: len(whole) // 2], whole[:-8]):
+    content = path.read_bytes()
+    for part in (content[:7], content[:300], content[: len(content) // 2], content[:-8]):
         path.write_bytes(part)
         with pytest.raises(FileFormatError):
             tacit.load(path)
@@ -303,25 +303,27 @@ def test_one_component_is_written_as_bif_and_read_back(model, parts, tmp_path):
     rows = rows_of(holes(4))
     for number, part in enumerate(parts):
         model.to_bif(path, component=number)
-        back = tacit.LatentTree.from_bif(path)
-        assert back.score_samples(rows) == pytest.approx(part.score_samples(rows), abs=1e-9)
+        restored = tacit.LatentTree.from_bif(path)
+        assert restored.score_samples(rows) == pytest.approx(part.score_samples(rows), abs=1e-9)
     parts[0].to_bif(path, component=0)
     for wrong, error in ((3, ArgumentError), (-1, ArgumentError), ("h", ArgumentTypeError)):
         with pytest.raises(error, match="0 to 2"):
             model.to_bif(path, component=wrong)
 
 
-def test_every_component_is_drawn_and_the_heaviest_without_asking(model, parts):
+def test_every_component_is_drawn_and_the_heaviest_by_default(model, parts):
     pytest.importorskip("matplotlib")
     import matplotlib.pyplot as plt
 
-    def drawn(what):
+    def drawn(tree):
         """Labels and numbers of states, and widths of lines: in any order."""
-        axes = tacit.plot.tree(what)
-        widths = np.concatenate([np.atleast_1d(each.get_linewidths()) for each in axes.collections])
-        found = sorted(text.get_text() for text in axes.texts), np.sort(widths).tolist()
+        axes = tacit.plot.tree(tree)
+        widths = np.concatenate(
+            [np.atleast_1d(collection.get_linewidths()) for collection in axes.collections]
+        )
+        texts_and_widths = sorted(text.get_text() for text in axes.texts), np.sort(widths).tolist()
         plt.close(axes.figure)
-        return found
+        return texts_and_widths
 
     for component, part in zip(model.trees_, parts, strict=True):
         assert drawn(component) == drawn(part)
@@ -329,28 +331,28 @@ def test_every_component_is_drawn_and_the_heaviest_without_asking(model, parts):
 
 
 @pytest.mark.parametrize("structure", ["chow-liu", "hidden-chow-liu"])
-def test_every_tree_that_is_learnt_has_the_states_asked_for(structure):
+def test_every_learnt_tree_has_the_given_number_of_states(structure):
     truth = tacit.toy.random_tree_model(n_leaves=6, n_categories=3, random_state=0)
-    found = tacit.LatentTree(2, structure, n_components=2).fit(truth.sample(300, random_state=1))
-    counts = {count for each in found.trees_ for count in each.node_states.values()}
-    assert len(found.trees_) == 2
+    fitted = tacit.LatentTree(2, structure, n_components=2).fit(truth.sample(300, random_state=1))
+    counts = {count for tree in fitted.trees_ for count in tree.node_states.values()}
+    assert len(fitted.trees_) == 2
     assert counts == {2}
 
 
-def test_few_rows_get_as_many_trees_as_asked_for():
-    found = tacit.LatentTree("auto", "star", n_components=2).fit(frame(200))
-    assert len(found.trees_) == 2
-    assert "states" not in found.diagnostics_
+def test_few_rows_get_the_given_number_of_trees():
+    fitted = tacit.LatentTree("auto", "star", n_components=2).fit(frame(200))
+    assert len(fitted.trees_) == 2
+    assert "states" not in fitted.diagnostics_
 
 
 def test_states_given_for_some_nodes_do_not_forbid_several_trees():
     newick = "((colour,size)a,(ok,grade)b,place);"
-    found = tacit.LatentTree({"a": 2}, newick, n_components=2).fit(frame())
-    assert [each.node_states["a"] for each in found.trees_ if "a" in each.node_states] == [2]
-    assert len(found.trees_) == 2
+    fitted = tacit.LatentTree({"a": 2}, newick, n_components=2).fit(frame())
+    assert [tree.node_states["a"] for tree in fitted.trees_ if "a" in tree.node_states] == [2]
+    assert len(fitted.trees_) == 2
 
 
 def test_states_given_for_some_nodes_of_many_columns_are_kept(monkeypatch):
-    monkeypatch.setattr(choosing, "FEW_COLUMNS", 3)
-    found = tacit.LatentTree({"a": 2}, "((colour,size)a,(ok,grade)b,place);").fit(frame(700))
-    assert found.node_states_["a"] == 2
+    monkeypatch.setattr(candidates, "FEW_COLUMNS", 3)
+    fitted = tacit.LatentTree({"a": 2}, "((colour,size)a,(ok,grade)b,place);").fit(frame(700))
+    assert fitted.node_states_["a"] == 2

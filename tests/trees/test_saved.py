@@ -58,8 +58,8 @@ def test_a_loaded_model_answers_like_the_saved_one(name, tmp_path):
 def test_a_file_that_is_cut_off_or_foreign_is_refused(tmp_path):
     path = tmp_path / "model.tacit"
     tacit.ChowLiuTree().fit(words(50)).save(path)
-    whole = path.read_bytes()
-    for part in (b"", whole[:7], whole[:100], whole[:-8]):
+    content = path.read_bytes()
+    for part in (b"", content[:7], content[:100], content[:-8]):
         path.write_bytes(part)
         with pytest.raises(FileFormatError):
             tacit.load(path)
@@ -128,11 +128,15 @@ def test_bif_and_back_is_the_same_distribution(tmp_path):
     rows = words(300)
     for model in (tacit.LatentTree(3, "star"), tacit.ChowLiuTree()):
         model.fit(rows).to_bif(tmp_path / "model.bif")
-        back = tacit.LatentTree.from_bif(tmp_path / "model.bif")
-        assert back.score_samples(rows) == pytest.approx(model.score_samples(rows), abs=1e-9)
-        assert back.query("d", {"ü": 10}) == pytest.approx(model.query("d", {"ü": 10}), abs=1e-9)
-        back.save(tmp_path / "back.tacit")
-        assert tacit.load(tmp_path / "back.tacit").score(rows) == pytest.approx(back.score(rows))
+        restored = tacit.LatentTree.from_bif(tmp_path / "model.bif")
+        assert restored.score_samples(rows) == pytest.approx(model.score_samples(rows), abs=1e-9)
+        assert restored.query("d", {"ü": 10}) == pytest.approx(
+            model.query("d", {"ü": 10}), abs=1e-9
+        )
+        restored.save(tmp_path / "back.tacit")
+        assert tacit.load(tmp_path / "back.tacit").score(rows) == pytest.approx(
+            restored.score(rows)
+        )
 
 
 def test_operators_have_no_bif_and_a_network_that_is_no_tree_is_refused(tmp_path):

@@ -53,7 +53,7 @@ def fitted():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_asking_changes_nothing(fitted, name, tmp_path):
+def test_queries_change_nothing(fitted, name, tmp_path):
     model, rows = fitted[name], table(40)
     model.save(tmp_path / "before.tacit")
     for question, ask in QUESTIONS.items():
@@ -155,10 +155,10 @@ def test_only_near_names_are_suggested(fitted):
 
 def test_a_network_of_classes_is_read_as_latent_class(fitted, tmp_path):
     fitted["classes"].to_bif(tmp_path / "m.bif")
-    back = tacit.LatentClass.from_bif(tmp_path / "m.bif")
-    assert type(back) is tacit.LatentClass
+    restored = tacit.LatentClass.from_bif(tmp_path / "m.bif")
+    assert type(restored) is tacit.LatentClass
     rows = table(20)
-    assert back.predict_proba(rows) == pytest.approx(fitted["classes"].predict_proba(rows))
+    assert restored.predict_proba(rows) == pytest.approx(fitted["classes"].predict_proba(rows))
     fitted["chow-liu"].to_bif(tmp_path / "m.bif")
     with pytest.raises(TopologyError, match=r"LatentTree.from_bif"):
         tacit.LatentClass.from_bif(tmp_path / "m.bif")

@@ -95,8 +95,8 @@ def test_a_fingerprint_is_that_of_the_pair_counts():
 
 @pytest.mark.parametrize("estimator", [LatentTree("auto"), LatentClass(2), ChowLiuTree()])
 def test_chunks_and_threads_do_not_show(estimator):
-    whole = estimator.fit(CODES)
-    values, diagnostics = whole.tables_.values, whole.diagnostics_
+    all_at_once = estimator.fit(CODES)
+    values, diagnostics = all_at_once.tables_.values, all_at_once.diagnostics_
     for change in ({"n_jobs": 1}, {"n_jobs": 2}, {"n_jobs": -1}):
         again = estimator.set_params(**change).fit([CODES[:7], CODES[7:250], CODES[250:]])
         assert np.array_equal(again.tables_.values, values)

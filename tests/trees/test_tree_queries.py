@@ -88,7 +88,9 @@ def values_of(codes, names=NAMES):
 def as_kind(codes, kind, names=NAMES):
     columns = values_of(codes, names)
     if kind == "pandas":
-        return pd.DataFrame({name: pd.Series(each, dtype=object) for name, each in columns.items()})
+        return pd.DataFrame(
+            {name: pd.Series(values, dtype=object) for name, values in columns.items()}
+        )
     if kind == "polars":
         return pl.DataFrame(columns)
     if kind == "pyarrow":
@@ -124,7 +126,7 @@ def codes_of(table):
     )
 
 
-def test_categories_are_known_by_column_and_in_their_own_order(model):
+def test_categories_are_known_by_column_and_in_order(model):
     assert model.categories_ == {name: tuple(values) for name, values in VALUES.items()}
 
 
@@ -150,19 +152,19 @@ def test_conditionals_of_one_target_agree_with_enumeration(model, kind):
     codes = holes()
     joint = joint_of(model)
     for leaf, target in enumerate(NAMES):
-        found = model.predict_proba(as_kind(codes, kind), target)
-        assert found.shape == (len(codes), CARDS[leaf])
+        probabilities = model.predict_proba(as_kind(codes, kind), target)
+        assert probabilities.shape == (len(codes), CARDS[leaf])
         for row in range(len(codes)):
             expected = cell_table(joint, Evidence(codes), row, leaf, leave_out=(leaf,))
-            assert found[row] == pytest.approx(expected, abs=EXACT)
+            assert probabilities[row] == pytest.approx(expected, abs=EXACT)
 
 
 def test_several_targets_do_not_see_each_other(model):
     codes = holes()
     joint, evidence = joint_of(model), Evidence(codes)
-    found = model.predict_proba(as_kind(codes, "pandas"), ["grade", "colour"])
-    assert list(found) == ["grade", "colour"]
-    for target, table in found.items():
+    probabilities = model.predict_proba(as_kind(codes, "pandas"), ["grade", "colour"])
+    assert list(probabilities) == ["grade", "colour"]
+    for target, table in probabilities.items():
         for row in range(len(codes)):
             expected = cell_table(joint, evidence, row, NAMES.index(target), leave_out=(0, 3))
             assert table[row] == pytest.approx(expected, abs=EXACT)
@@ -171,16 +173,16 @@ def test_several_targets_do_not_see_each_other(model):
 def test_several_targets_together_agree_with_enumeration(model):
     codes = holes()
     joint, evidence = joint_of(model), Evidence(codes)
-    found = model.predict_proba(as_kind(codes, "pandas"), ["grade", "colour"], joint=True)
-    assert found.shape == (len(codes), 3, 3)
+    probabilities = model.predict_proba(as_kind(codes, "pandas"), ["grade", "colour"], joint=True)
+    assert probabilities.shape == (len(codes), 3, 3)
     for row in range(len(codes)):
         table = weighed(joint, evidence, row, leave_out=(0, 3))
-        rest = tuple(axis for axis in range(table.ndim) if axis not in (0, 3))
-        expected = table.sum(axis=rest).T
-        assert found[row] == pytest.approx(expected / expected.sum(), abs=EXACT)
+        summed = tuple(axis for axis in range(table.ndim) if axis not in (0, 3))
+        expected = table.sum(axis=summed).T
+        assert probabilities[row] == pytest.approx(expected / expected.sum(), abs=EXACT)
 
 
-def test_without_a_target_every_column_is_asked_for_given_the_others(model):
+def test_without_a_target_every_column_is_predicted_from_the_others(model):
     X = as_kind(holes(), "pandas")
     together = model.predict_proba(X)
     if isinstance(model, LatentClass):
@@ -192,9 +194,9 @@ def test_without_a_target_every_column_is_asked_for_given_the_others(model):
 def test_marginals_agree_with_enumeration(model):
     codes = holes()
     joint, evidence = joint_of(model), Evidence(codes)
-    found = model.marginals(as_kind(codes, "polars"))
-    assert list(found) == NAMES
-    for leaf, table in enumerate(found.values()):
+    marginals = model.marginals(as_kind(codes, "polars"))
+    assert list(marginals) == NAMES
+    for leaf, table in enumerate(marginals.values()):
         for row in range(len(codes)):
             expected = cell_table(joint, evidence, row, leaf)
             assert table[row] == pytest.approx(expected, abs=EXACT)
@@ -204,9 +206,9 @@ def test_marginals_agree_with_enumeration(model):
 def test_imputed_cells_are_the_most_probable_ones(model, kind):
     codes = holes()
     X = as_kind(codes, kind)
-    found = model.impute(X)
-    assert type(found) is type(X)
-    completed = codes_of(found)
+    imputed = model.impute(X)
+    assert type(imputed) is type(X)
+    completed = codes_of(imputed)
     tables = list(model.marginals(X).values())
     for leaf in range(5):
         gaps = codes[:, leaf] < 0
@@ -228,13 +230,13 @@ def test_posteriors_agree_with_enumeration(model):
     codes = holes()
     joint, evidence = joint_of(model), Evidence(codes)
     X = as_kind(codes, "pandas")
-    found = model.posterior(X)
-    assert list(found) == [model.tree_.names[node] for node in model.tree_.hidden]
-    for node, table in zip(model.tree_.hidden, found.values(), strict=True):
+    posteriors = model.posterior(X)
+    assert list(posteriors) == [model.tree_.names[node] for node in model.tree_.hidden]
+    for node, table in zip(model.tree_.hidden, posteriors.values(), strict=True):
         for row in range(len(codes)):
             expected = cell_table(joint, evidence, row, node)
             assert table[row] == pytest.approx(expected, abs=EXACT)
-    assert model.transform(X) == pytest.approx(np.hstack(list(found.values())))
+    assert model.transform(X) == pytest.approx(np.hstack(list(posteriors.values())))
     assert len(model.get_feature_names_out()) == model.transform(X).shape[1]
 
 
@@ -270,10 +272,10 @@ def test_columns_may_be_absent_and_in_any_order(model):
     assert list(model.impute(X).columns) == NAMES
 
 
-def test_a_question_in_words_agrees_with_enumeration(model):
+def test_a_query_by_name_agrees_with_enumeration(model):
     joint = joint_of(model)
-    rest = tuple(range(5, joint.ndim))
-    columns = joint.sum(axis=rest)
+    hidden = tuple(range(5, joint.ndim))
+    columns = joint.sum(axis=hidden)
     given = {"colour": "red", "grade": {"low", "high"}, "size": [0.5, 0.0, 2.0]}
     table = columns[2] * np.array([0.5, 0.0, 2.0])[:, None, None, None]
     table = table[:, :, [0, 2], :].sum(axis=(0, 2))  # (ok, place)
@@ -296,16 +298,16 @@ def test_draws_follow_the_model_and_what_is_given(model):
     joint = joint_of(model).sum(axis=tuple(range(5, joint_of(model).ndim)))
     n = 20_000
     free = codes_of(model.sample(n, random_state=0))
-    shares = np.zeros_like(joint)
-    np.add.at(shares, tuple(free.T), 1 / n)
+    frequencies = np.zeros_like(joint)
+    np.add.at(frequencies, tuple(free.T), 1 / n)
     # Five standard errors of a share.
-    assert (np.abs(shares - joint) <= 5 * np.sqrt(joint / n) + 5 / n).all()
+    assert (np.abs(frequencies - joint) <= 5 * np.sqrt(joint / n) + 5 / n).all()
     given = {"colour": {"red", "blue"}, "ok": True}
     drawn = codes_of(model.sample(n, given=given, random_state=0))
     assert set(drawn[:, 0]) == {0, 2}
     assert set(drawn[:, 2]) == {1}
-    kept = joint[[0, 2]][:, :, 1]
-    sizes = kept.sum(axis=(0, 2, 3)) / kept.sum()
+    conditional = joint[[0, 2]][:, :, 1]
+    sizes = conditional.sum(axis=(0, 2, 3)) / conditional.sum()
     assert np.bincount(drawn[:, 1], minlength=3) / n == pytest.approx(sizes, abs=0.02)
 
 
@@ -322,7 +324,7 @@ def test_draws_are_repeatable_and_come_as_the_training_data_did(model):
     assert legacy[0].equals(legacy[1])
 
 
-def test_operators_agree_with_their_own_joint_table(models):
+def test_operators_agree_with_their_joint_table(models):
     model = models["spectral"]
     joint = network_joint(model.network_)
     codes = holes()
@@ -333,11 +335,11 @@ def test_operators_agree_with_their_own_joint_table(models):
     scores, repairs = model.score_samples(X, return_repairs=True)
     assert scores == pytest.approx(np.log(values), abs=EXACT)
     assert repairs["n_undefined"] == 0
-    found = model.predict_proba(X, "size")
+    probabilities = model.predict_proba(X, "size")
     for row in range(25):
         table = weighed(joint, evidence, row, leave_out=(1,)).sum(axis=(0, 2, 3, 4))
         expected = np.maximum(table, 0) / np.maximum(table, 0).sum()
-        assert found[row] == pytest.approx(expected, abs=EXACT)
+        assert probabilities[row] == pytest.approx(expected, abs=EXACT)
 
 
 def test_operators_know_no_hidden_states(models, tmp_path):
@@ -359,7 +361,7 @@ def negative_model():
     return LatentTree(2, "((x0,x1),(x2,x3),(x4,x5));", learn="spectral").fit(rows)
 
 
-def test_estimates_that_are_not_positive_are_treated_as_was_asked():
+def test_estimates_that_are_not_positive_are_treated_as_requested():
     model = negative_model()
     X = np.array(np.meshgrid(*[range(3)] * 6)).reshape(6, -1).T
     network = model.network_

@@ -1,4 +1,4 @@
-"""The command line: one module per sub-command; what is heavy is imported when a command runs."""
+"""The command line: one module per sub-command; heavy imports happen when a command runs."""
 
 from tacit.cli.program import app, main
 

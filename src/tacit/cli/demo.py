@@ -1,4 +1,4 @@
-"""`tacit demo`: the whole road on a real table, in a minute.
+"""`tacit demo`: fit, compare, query, impute and plot a real table, in a minute.
 
 The table comes with scikit-learn. Everything that is printed is computed while it runs.
 """
@@ -38,7 +38,7 @@ _QUESTIONS: list[tuple[str, str, dict[str, str]]] = [
 
 @dataclass(frozen=True)
 class Contender:
-    """A model, how probable it finds the held-out rows, and how long it took to learn."""
+    """A model, its held-out log-likelihood, and the time that learning took."""
 
     name: str
     score: float  # mean natural-log likelihood per held-out row
@@ -47,7 +47,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Answer:
-    """A question, what the model says, and how often it was so among the held-out rows."""
+    """A query, the model's probability, and the frequency among the held-out rows."""
 
     target: str
     value: str
@@ -59,7 +59,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Filled:
-    """How many hidden cells were filled in, and how many rightly."""
+    """The number of masked cells, and how many were imputed correctly."""
 
     n_cells: int
     n_right: int
@@ -95,9 +95,9 @@ def demo(
     if json:
         print_json(
             {
-                "contenders": [asdict(each) for each in contenders],
+                "contenders": [asdict(record) for record in contenders],
                 "n_states": next(iter(model.node_states_.values())),
-                "answers": [asdict(each) for each in answers],
+                "answers": [asdict(record) for record in answers],
                 "imputation": asdict(filled),
                 "picture": picture,
                 "newick": model.topology_.to_newick(),
@@ -108,7 +108,7 @@ def demo(
         _print(train, test, model, contenders, answers, filled, picture, seconds)
 
 
-# ---------------------------------------------------------------------------------- the work
+# -------------------------------------------------------------------------------- computation
 
 
 def _warm_up() -> float:
@@ -147,10 +147,10 @@ def _contenders(train: Columns, test: Columns, report: Report) -> tuple[Any, lis
         return Contender(name, model.score(test), seconds)
 
     report(0.3, "independence and Chow-Liu")
-    found = [_independence(train, test), timed("Chow-Liu tree", ChowLiuTree())]
+    contenders = [_independence(train, test), timed("Chow-Liu tree", ChowLiuTree())]
     settings: dict[str, Any] = {
         "structure": "hidden-chow-liu",
-        "progress": lambda share, text: report(0.4 + 0.2 * share, text),
+        "progress": lambda fraction, text: report(0.4 + 0.2 * fraction, text),
     }
     model = LatentTree(**settings)
     chosen = timed("", model)
@@ -165,38 +165,38 @@ def _contenders(train: Columns, test: Columns, report: Report) -> tuple[Any, lis
         f"latent tree, {k} states": {},
     }
     for name, options in rivals.items():
-        found.append(timed(name, LatentTree(k, **settings, **options)))
-    found.append(replace(chosen, name=f"latent tree that chose {k} states itself"))
-    return model, found
+        contenders.append(timed(name, LatentTree(k, **settings, **options)))
+    contenders.append(replace(chosen, name=f"latent tree that chose {k} states itself"))
+    return model, contenders
 
 
 def _independence(train: Columns, test: Columns) -> Contender:
-    """Every column for itself, with half a count for each category."""
+    """Independent columns, with a pseudo-count of one half for each category."""
     import numpy as np
 
     start = time.perf_counter()
-    chances = {}
+    distributions = {}
     for name, column in train.items():
         values, counts = np.unique(column, return_counts=True)
-        chances[name] = values, (counts + 0.5) / (counts + 0.5).sum()
+        distributions[name] = values, (counts + 0.5) / (counts + 0.5).sum()
     seconds = time.perf_counter() - start
     logs = np.zeros(len(next(iter(test.values()))))
-    for name, (values, chance) in chances.items():
-        logs += np.log(chance[np.searchsorted(values, test[name])])
+    for name, (values, probabilities) in distributions.items():
+        logs += np.log(probabilities[np.searchsorted(values, test[name])])
     return Contender("independent columns", float(logs.mean()), seconds)
 
 
 def _answer(model: Any, test: Columns, target: str, value: str, given: dict[str, str]) -> Answer:
     import numpy as np
 
-    chance = model.query(target, given=given)[value]
+    probability = model.query(target, given=given)[value]
     fits = np.logical_and.reduce([test[name] == known for name, known in given.items()])
     true = int((test[target][fits] == value).sum())
-    return Answer(target, value, given, chance, int(fits.sum()), true)
+    return Answer(target, value, given, probability, int(fits.sum()), true)
 
 
 def _fill(model: Any, train: Columns, test: Columns, seed: int) -> Filled:
-    """Hide some of the held-out cells, have them filled in, and count how many are right."""
+    """Mask some of the held-out cells, impute them, and count how many are right."""
     import numpy as np
 
     rng = np.random.default_rng(seed + 1)
@@ -231,7 +231,7 @@ def _draw(model: Any, path: Path) -> str | None:
     return str(path)
 
 
-# ----------------------------------------------------------------------------------- the words
+# -------------------------------------------------------------------------------------- output
 
 
 @contextmanager
@@ -249,7 +249,7 @@ def _progress() -> Iterator[Report]:
     )
     with bar:
         task = bar.add_task("", total=1.0)
-        yield lambda share, text: bar.update(task, completed=share, description=text)
+        yield lambda fraction, text: bar.update(task, completed=fraction, description=text)
 
 
 def _print(
@@ -277,20 +277,22 @@ def _print(
     table.add_column("model")
     table.add_column("held-out log-likelihood\nper row, nats", justify="right")
     table.add_column("seconds\nto learn", justify="right")
-    best = max(each.score for each in contenders)
-    for each in contenders:
-        style = "bold" if each.score == best else ""
-        table.add_row(each.name, f"{each.score:.2f}", f"{each.seconds:.2f}", style=style)
+    best = max(contender.score for contender in contenders)
+    for contender in contenders:
+        style = "bold" if contender.score == best else ""
+        table.add_row(
+            contender.name, f"{contender.score:.2f}", f"{contender.seconds:.2f}", style=style
+        )
     out.print(table)
     out.print(f"Compiling before that took {compiling:.1f} seconds; it is kept for the next run.\n")
     out.print("Queries:")
     for answer in answers:
         out.print(_sentence(answer), markup=False)
-    share = filled.n_right / filled.n_cells
+    accuracy = filled.n_right / filled.n_cells
     plain = filled.n_right_by_most_frequent / filled.n_cells
     out.print(
         f"\nFilled in: of {filled.n_cells} held-out cells that were hidden, {filled.n_right} came back right "
-        f"({share:.0%});\nthe most frequent value of each column would have been right for "
+        f"({accuracy:.0%});\nthe most frequent value of each column would have been right for "
         f"{filled.n_right_by_most_frequent} ({plain:.0%}).\n"
     )
     hidden = len(model.topology_.hidden)

@@ -1,4 +1,4 @@
-"""Options that go together: declared once as the fields of a dataclass, and taken whole by a command."""
+"""Groups of options: declared once as the fields of a dataclass, which is one parameter of a command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 
 def unfolded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as the command line sees it: each group of options is replaced by its options.
+    """The command with each group of options replaced by its options, for typer.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def unfolded(command: Callable[..., None]) -> Callable[..., None]:
     Returns
     -------
     callable
-        With the options of a group where the group stood, all of them by name.
+        With the options of a group in place of the group, all of them keyword-only.
     """
     declared = signature(command, eval_str=True)
     groups: dict[str, Any] = {}  # dataclasses
@@ -33,10 +33,10 @@ def unfolded(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(**values: Any) -> None:
         for name, kind in groups.items():
-            given[name] = kind(**{each.name: given.pop(each.name) for each in fields(kind)})
-        command(**given)
+            values[name] = kind(**{option.name: values.pop(option.name) for option in fields(kind)})
+        command(**values)
 
     run.__signature__ = declared.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run
@@ -47,7 +47,10 @@ def _options(kind: type[Any]) -> list[Parameter]:
     hints = get_type_hints(kind, include_extras=True)
     return [
         Parameter(
-            each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name]
+            option.name,
+            Parameter.KEYWORD_ONLY,
+            default=option.default,
+            annotation=hints[option.name],
         )
-        for each in fields(kind)
+        for option in fields(kind)
     ]

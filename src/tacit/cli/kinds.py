@@ -1,4 +1,4 @@
-"""From the kind of a model to the module that answers for it; one clear line where a model has no answer."""
+"""The module that answers for each kind of model; one clear line where a model has no answer."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _COMMANDS: dict[Kind, str] = {
     "parser": "`tacit parse`",
     "grammar": "`tacit grammar`",
     "topics": "`tacit topics`",
+    "classifier": "tacit predict or info",
 }
 _NAMES: dict[Kind, str] = {
     "table": "a model of a table",
@@ -30,13 +31,14 @@ _NAMES: dict[Kind, str] = {
     "parser": "a parser without labels",
     "grammar": "a grammar of a treebank",
     "topics": "a topic model",
+    "classifier": "a classifier",
 }
 # What `tacit score`, `predict` and `sample` can print; the other kinds have commands of their own.
 _GENERAL = {"table", "mixture", "sequences"}
 
 
 class Answers(Protocol):
-    """What the module of a kind has for `tacit score`, `predict` and `sample`."""
+    """The functions of a kind's module for `tacit score`, `predict` and `sample`."""
 
     def print_score(self, fitted: Any, data: Path, output: Path | None, *, json: bool) -> None:
         """Print the log-likelihood of the rows or sequences of a file."""
@@ -48,9 +50,9 @@ class Answers(Protocol):
         *,
         target: str | None,
         quantiles: Sequence[float] | None,
-        each: bool,
+        all_positions: bool,
     ) -> Predictions:
-        """What is predicted of each row or sequence of a file."""
+        """The predictions for each row or sequence of a file."""
 
     def states(self, fitted: Any, data: Path) -> Predictions:
         """The hidden state behind each row or position of a file, where "states" is an ability."""
@@ -72,14 +74,15 @@ class Answers(Protocol):
 def answers_for(fitted: Any) -> Answers:
     """The module that answers for a model."""
     kind: str = fitted.kind
-    name = {"table": "tables", "mixture": "mixtures"}.get(kind, "symbol_sequences")
+    names = {"table": "tables", "mixture": "mixtures", "classifier": "classifiers"}
+    name = names.get(kind, "symbol_sequences")
     if kind == "sequences" and fitted.can("numbers"):
         name = "number_sequences" if fitted.can("forecast") else "gaussian_hmm"
     return cast(Answers, import_module(f"tacit.cli.answers.{name}"))
 
 
 def model_that_can(path: Path, ability: str, lacks: str, *kinds: Kind) -> Any:
-    """The model of a file, if it is of a kind, and can do something.
+    """Load a model that has an ability and is of one of some kinds.
 
     Parameters
     ----------
@@ -87,14 +90,14 @@ def model_that_can(path: Path, ability: str, lacks: str, *kinds: Kind) -> Any:
     ability : str
         See `tacit.core.model.Model`.
     lacks : str
-        What models do not have that cannot, such as "columns to predict".
+        What models without the ability lack, such as "columns to predict".
     *kinds : str
         Kinds that the command is for; by default those of tables, mixtures and sequences.
 
     Raises
     ------
     MissingDataError, FileFormatError, NotAvailableError
-        There is no such file, it is not a model file, or holds a model that cannot.
+        There is no such file, it is not a model file, or its model lacks the ability.
     """
     from tacit import load
 
@@ -104,16 +107,16 @@ def model_that_can(path: Path, ability: str, lacks: str, *kinds: Kind) -> Any:
 
 
 def check_can(fitted: Any, ability: str, lacks: str, *kinds: Kind) -> None:
-    """Raise a `NotAvailableError` that names the right commands where a model cannot do something.
+    """Raise a `NotAvailableError` that names the right commands if a model lacks an ability.
 
-    What depends on how the model was learnt is refused by the model itself, with advice of its own.
+    What depends on how the model was learnt is refused by the model itself, with its own advice.
     """
     if fitted.kind not in (kinds or _GENERAL) or ability not in fitted.abilities:
         raise not_available(fitted, f"has no {lacks}")
 
 
 def model_of_kind(path: Path, kind: Kind) -> Any:
-    """The model of a file, for commands of one kind of models; raises as `model_that_can`."""
+    """Load a model of one kind; raises as `model_that_can`."""
     from tacit import load
 
     fitted = load(path)

@@ -73,7 +73,7 @@ Unknown = Annotated[
 
 
 def given_values(model: Any, given: list[str] | None) -> dict[str, object]:
-    """What is known, by column: a number, the text of one category, or a set of texts.
+    """The evidence by column: a number, the text of one category, or a set of texts.
 
     A column's name and a category may contain ``=`` and ``|``: the longest name that is a column counts, and
     so does the longest category.
@@ -84,13 +84,13 @@ def given_values(model: Any, given: list[str] | None) -> dict[str, object]:
             raise typer.BadParameter(
                 f"{name!r} holds numbers, and only one of them can be given", param_hint="--given"
             )
-    return {name: each[0] if len(each) == 1 else set(each) for name, each in every.items()}
+    return {name: named[0] if len(named) == 1 else set(named) for name, named in every.items()}
 
 
 def given_lists(model: Any, given: list[str] | None) -> dict[str, list[Any]]:
-    """What is known, by column: the values that are named, numbers as numbers, all others as text."""
+    """The evidence by column: all values, numbers as numbers, all others as text."""
     schema = model.schema_
-    found: dict[str, list[Any]] = {}
+    evidence: dict[str, list[Any]] = {}
     for text in given or ():
         if "=" not in text:
             raise typer.BadParameter(f"{text!r} is not COLUMN=VALUE", param_hint="--given")
@@ -100,19 +100,19 @@ def given_lists(model: Any, given: list[str] | None) -> dict[str, list[Any]]:
         name, value = text[:cut], text[cut + 1 :]
         column = schema[name]  # raises with the nearest name where there is none
         numbers = holds_numbers(model, name)
-        if name in found:
+        if name in evidence:
             once = "once" if numbers else f"{name}=A|B for one of several values"
             raise typer.BadParameter(f"{name!r} is given twice; say {once}", param_hint="--given")
         parts = value.split("|")
         if numbers:
-            found[name] = [_number(name, part) for part in parts]
+            evidence[name] = [_number(name, part) for part in parts]
         else:
-            found[name] = list(_values(column, parts))
-    return found
+            evidence[name] = list(_values(column, parts))
+    return evidence
 
 
 def holds_numbers(model: Any, name: str) -> bool:
-    """Whether a column of a model is one of numbers; raises with the nearest name where there is none."""
+    """Whether a column of a model holds numbers; an unknown column raises with the nearest name."""
     place = model.schema_.index(name)
     return place in number_places(model)
 
@@ -126,16 +126,16 @@ def _number(name: str, text: str) -> float:
     from tacit.errors import DataError
 
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        number = math.nan
+    if not math.isfinite(number):
         raise DataError(f"column {name!r} holds numbers, and {text!r} is none")
-    return found
+    return number
 
 
 def _values(column: Column, parts: list[str]) -> list[str]:
-    """The parts of a text, those put together again that are one category with a bar in it."""
+    """The categories of a text that was split at bars; parts of one category with a bar are joined."""
     from tacit.core.input.encode import category_code
     from tacit.errors import CategoryError
 
@@ -149,10 +149,11 @@ def _values(column: Column, parts: list[str]) -> list[str]:
             return [first, *_values(column, parts[length:])]
         except CategoryError as error:
             complaints.append(error)
-    raise complaints[-1]  # about the shortest part, which is what most people mean
+    raise complaints[-1]  # about the shortest part, which is the most likely meaning
 
 
 def take_unknown_as_missing(model: Any) -> None:
-    """Have a model take categories or symbols that it never saw as missing, if it can see unknown ones."""
-    if "unknown" in model.get_params():
-        model.set_params(unknown="missing")
+    """Make a model treat unknown categories or symbols as missing, if it has that option."""
+    for part in model.models_ if model.kind == "classifier" else [model]:
+        if "unknown" in part.get_params():
+            part.set_params(unknown="missing")

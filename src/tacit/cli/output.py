@@ -1,4 +1,4 @@
-"""What commands print and the tables they write."""
+"""Printing and writing the results of commands."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _SUFFIXES = (*_DELIMITERS, ".parquet")
 
 
 def console() -> Console:
-    """Where text is printed: with colours on a terminal unless NO_COLOR is set, plain in a pipe."""
+    """The console for text: with colours on a terminal unless NO_COLOR is set, plain in a pipe."""
     from rich.console import Console
 
-    # In a pipe nobody knows the width; rich would fold at 80.
+    # A pipe has no width; rich would wrap at 80.
     width = None if sys.stdout.isatty() else 160
     return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=True)
 
@@ -42,14 +42,14 @@ def _strict(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):
-        return {str(key): _strict(each) for key, each in value.items()}
+        return {str(key): _strict(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_strict(each) for each in value]
+        return [_strict(item) for item in value]
     return value.tolist() if hasattr(value, "tolist") else value
 
 
 def check_table_path(path: Path | None) -> None:
-    """Raise an `ArgumentError` unless the path is that of a table, or there is none."""
+    """Raise an `ArgumentError` if the path is not that of a table."""
     if path is not None and path.suffix.lower() not in _SUFFIXES:
         raise ArgumentError(
             f"tables are written as {', '.join(_SUFFIXES)}, but {str(path)!r} is none of these"
@@ -57,7 +57,7 @@ def check_table_path(path: Path | None) -> None:
 
 
 def put_table(table: pa.Table, path: Path | None) -> None:
-    """Write an Arrow table to a file, whole or not at all; without a path, print it as CSV."""
+    """Write an Arrow table to a file atomically; without a path, print it as CSV."""
     if path is None:
         typer.echo(_delimited(table, ",").decode(), nl=False)
         return
@@ -76,7 +76,7 @@ def put_table(table: pa.Table, path: Path | None) -> None:
 
 @contextmanager
 def lines_to(path: Path | None) -> Iterator[Callable[[str], Any]]:
-    """Within the block, a function that writes a line: to a file, whole or not at all, or else prints it."""
+    """Within the block, a function that writes a line to a file (atomically), or prints it."""
     if path is None:
         yield typer.echo
         return
@@ -87,7 +87,7 @@ def lines_to(path: Path | None) -> Iterator[Callable[[str], Any]]:
 
 
 def give_table(table: pa.Table, path: Path | None, *, json: bool) -> None:
-    """Write a table to a file and say so, or print it: as CSV, or as JSON."""
+    """Write a table to a file and report it, or print it as CSV or JSON."""
     if json and path is None:
         print_rows(table)
         return
@@ -108,7 +108,7 @@ def _delimited(table: pa.Table, delimiter: str) -> bytes:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    # Arrow quotes either every text or none, and the names always: those are written here.
+    # Arrow quotes either every text or none, and always the header, which is therefore written here.
     head = io.StringIO()
     csv.writer(head, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
     for style in ("none", "needed"):

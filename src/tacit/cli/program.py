@@ -1,4 +1,4 @@
-"""The program `tacit`: its sub-commands, and what becomes of errors and warnings."""
+"""The program `tacit`: its sub-commands, and the handling of errors and warnings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tacit.cli.parse import evaluate as parsing_evaluate
 from tacit.cli.parse import train as parsing_train
 from tacit.errors import TacitError, TacitWarning
 
-# Plain help: drawing it with rich would double the time until it stands there.
+# Plain help: rich would double the time to print it.
 _LOOK: dict[str, Any] = {
     "rich_markup_mode": None,
     "no_args_is_help": True,
@@ -49,7 +49,7 @@ _CLOSED_PIPE = 141  # 128 and the number of SIGPIPE, as shells have it
 
 
 class Program(TyperGroup):
-    """A group of commands in which an error that Tacit raised on purpose is one line and exit code 1."""
+    """A group of commands in which an error of Tacit is one line and exit code 1."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -59,7 +59,7 @@ class Program(TyperGroup):
         except TacitError as error:
             typer.echo(f"error: {_one_line(error)}", err=True)
             raise typer.Exit(1) from error
-        except BrokenPipeError as error:  # the reader of a pipe had enough
+        except BrokenPipeError as error:  # the reader of a pipe has closed it
             raise typer.Exit(_CLOSED_PIPE) from error
         except OSError as error:  # such as a full disk
             typer.echo(f"error: {_one_line(error)}", err=True)
@@ -75,11 +75,11 @@ def _warnings_as_lines() -> Iterator[None]:
         # matplotlib draws a box for a character that its font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
 
-        def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        def show(message: Warning | str, category: type[Warning], *details: Any) -> None:
             if issubclass(category, TacitWarning):
                 typer.echo(f"warning: {_one_line(message)}", err=True)
             else:
-                ordinary(message, category, *rest)
+                ordinary(message, category, *details)
 
         warnings.showwarning = show  # type: ignore[assignment]
         yield
@@ -184,7 +184,7 @@ def main() -> None:
 
 
 def _flush() -> None:
-    """Write what is left; where that fails, nothing more, so that the interpreter does not try again."""
+    """Flush the output; if that fails, discard it, so that the interpreter does not try again."""
     try:
         sys.stdout.flush()
     except OSError as error:

@@ -12,7 +12,7 @@ from tacit.cli.options import Json
 
 
 class Scale(StrEnum):
-    """How much is run."""
+    """The scale of an experiment."""
 
     small = "small"
     paper = "paper"

@@ -12,7 +12,7 @@ from tacit.cli.fit import learning
 from tacit.cli.options import Data, Json
 
 if TYPE_CHECKING:
-    from tacit.trees.learn.structures import Found
+    from tacit.trees.learn.selection.structures import LearntStructure
 
 
 class Method(StrEnum):
@@ -29,7 +29,7 @@ class Method(StrEnum):
 
 
 class Metric(StrEnum):
-    """What distances are made of."""
+    """Metrics of distances between columns."""
 
     discrete = "discrete"
     gaussian = "gaussian"
@@ -84,13 +84,13 @@ def structure(
     from tacit.cli.model.export import check_newick_path
     from tacit.cli.model.plot import picture_kind, save_picture
     from tacit.core.files.atomic import write_text
-    from tacit.trees.learn.structures import structure_and_distances
+    from tacit.trees.learn.selection.structures import structure_and_distances
 
     if output is not None:  # before the work, not after it
         check_newick_path(output)
     if picture is not None:
         picture_kind(picture)
-    found = structure_and_distances(
+    learnt = structure_and_distances(
         without(data, drop) if drop else data,
         method.value,
         n_states=states,
@@ -100,42 +100,42 @@ def structure(
         progress=True,
     )
     if output is not None:
-        write_text(output, found.topology.to_newick() + "\n")
+        write_text(output, learnt.topology.to_newick() + "\n")
     if picture is not None:
         from tacit import plot
 
-        save_picture(plot.tree(found.topology), picture)
-    _tell(found, method.value, output, json=json)
+        save_picture(plot.tree(learnt.topology), picture)
+    _report(learnt, method.value, output, json=json)
 
 
-def _tell(found: Found, method: str, output: Path | None, *, json: bool) -> None:
-    """What was learnt: in a few words, in JSON, or the tree itself where it went nowhere else."""
+def _report(learnt: LearntStructure, method: str, output: Path | None, *, json: bool) -> None:
+    """Report what was learnt: in a line, in JSON, or the tree itself if it was not written to a file."""
     from tacit.cli.output import console, print_json
 
-    topology = found.topology
+    topology = learnt.topology
     if json:
-        said: dict[str, Any] = {
+        record: dict[str, Any] = {
             "method": method,
             "n_columns": len(topology.observed),
             "n_hidden": len(topology.hidden),
-            "n_unsupported": found.n_unsupported,
+            "n_unsupported": learnt.n_unsupported,
             "newick": topology.to_newick(),
         }
-        print_json(said if output is None else {"tree": str(output), **said})
+        print_json(record if output is None else {"tree": str(output), **record})
     elif output is None:
         typer.echo(topology.to_newick())
     else:
         hidden = len(topology.hidden)
         console().print(
             f"{method}: {len(topology.observed)} columns, {hidden} hidden node"
-            f"{'' if hidden == 1 else 's'}{_unsupported(found)}; written to {output}",
+            f"{'' if hidden == 1 else 's'}{_unsupported(learnt)}; written to {output}",
             markup=False,
         )
 
 
-def _unsupported(found: Found) -> str:
-    """A few words on distances that the data cannot support, if there were any distances."""
-    if found.distances is None:
+def _unsupported(learnt: LearntStructure) -> str:
+    """A note on distances that the data do not support, if the method uses distances."""
+    if learnt.distances is None:
         return ""
-    n_pairs = found.distances.values.shape[0] * (found.distances.values.shape[0] - 1) // 2
-    return f", {found.n_unsupported} of {n_pairs} distances unsupported"
+    n_pairs = learnt.distances.values.shape[0] * (learnt.distances.values.shape[0] - 1) // 2
+    return f", {learnt.n_unsupported} of {n_pairs} distances unsupported"

@@ -20,7 +20,7 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     if len(choices) == 1:
         raise ArgumentError(f"{name}={value!r}; give a number, or {choices[0]!r}")
     listed = ", ".join(repr(choice) for choice in choices)
-    guess = did_you_mean(value, choices).replace(".", ";")
+    guess = did_you_mean(value, choices)
     raise ArgumentError(f"{name}={value!r} is not known{guess} Choose one of {listed}")
 
 
@@ -93,10 +93,10 @@ def check_number(
         return
     number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     if not number or value < 0 or (positive and value == 0):
-        wanted = "a positive number" if positive else "a number that is not negative"
+        requirement = "a positive number" if positive else "a number that is not negative"
         others = [f"None for {none_is}"] if none_is is not None else []
         others += [repr(word)] if word is not None else []
-        raise ArgumentError(f"{name}={value!r}; give {', or '.join([wanted, *others])}")
+        raise ArgumentError(f"{name}={value!r}; give {', or '.join([requirement, *others])}")
 
 
 def seed_from(random_state: Any) -> int:

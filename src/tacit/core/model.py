@@ -13,11 +13,14 @@ from sklearn.base import BaseEstimator
 from tacit.core.files.saved_model import SavedModel
 
 if TYPE_CHECKING:
+    from tacit.core.input.examples import Examples
     from tacit.core.progress import Report
     from tacit.core.summary import Summary
 
 Array = NDArray[np.float64]
-Kind = Literal["table", "sequences", "language", "parser", "grammar", "topics", "mixture"]
+Kind = Literal[
+    "table", "sequences", "language", "parser", "grammar", "topics", "mixture", "classifier"
+]
 
 
 class Model(SavedModel, BaseEstimator):
@@ -26,12 +29,13 @@ class Model(SavedModel, BaseEstimator):
     Attributes
     ----------
     kind : str
-        What the model is a model of. Commands and pictures ask this, and `can`, never for attributes.
+        What the model is a model of. Commands and pictures use this and `can`, never attributes.
     abilities : frozenset of str
         What models of the class can do, of
 
         - "score": a log-likelihood; "sample": draw;
-        - "predict": a target column of tables, the component of mixtures and topics;
+        - "predict": a target column of tables, the component of mixtures and topics, the class of
+          classifiers;
         - "query", "impute": conditional distributions and missing cells of tables;
         - "states": the posterior of hidden states; "paths": Viterbi paths;
         - "numbers": columns or positions may be numbers, with densities and quantiles;
@@ -73,7 +77,7 @@ class Model(SavedModel, BaseEstimator):
         return shown
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is something to ask."""
+        """Whether the model is fitted."""
         return hasattr(self, "diagnostics_")
 
     def _check_fitted(self) -> None:
@@ -81,6 +85,15 @@ class Model(SavedModel, BaseEstimator):
             from sklearn.utils.validation import check_is_fitted
 
             check_is_fitted(self)
+
+    def _examples(self, X: Any) -> Examples:
+        """What `fit` would learn from, read once, so that parts of it can be learnt from and compared."""
+        from tacit.errors import NotAvailableError
+
+        raise NotAvailableError(
+            f"classes cannot be told by the likelihood of {type(self).__name__}; use models of tables, "
+            f"numbers, sequences or text"
+        )
 
     @contextmanager
     def _working(self) -> Iterator[Report]:

@@ -12,19 +12,19 @@ from tacit.errors import ArgumentTypeError
 Report = Callable[[float, str], None]
 
 
-def silent(share: float, text: str) -> None:
+def silent(fraction: float, text: str) -> None:
     """Report nothing."""
 
 
 @contextmanager
 def reporting(progress: Any) -> Iterator[Report]:
-    """A function of (share done, what is being done), as the caller's `progress` asks for.
+    """A function of (fraction done, what is being done), as the caller's `progress` says.
 
     Parameters
     ----------
     progress : None, bool or callable
         None and False say nothing; True draws a bar on standard error if that is a terminal; a callable is
-        called with the share done, from 0 to 1, and a few words.
+        called with the fraction done, from 0 to 1, and a few words.
     """
     if progress is None or progress is False:
         yield silent
@@ -32,7 +32,7 @@ def reporting(progress: Any) -> Iterator[Report]:
         yield progress
     elif progress is not True:
         raise ArgumentTypeError(
-            f"progress={progress!r} is not understood; pass None, True or a callable(share, text)"
+            f"progress={progress!r} is not understood; pass None, True or a callable(fraction, text)"
         )
     elif not sys.stderr.isatty():
         yield silent
@@ -50,7 +50,7 @@ def _bar() -> Iterator[Report]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1.0)
 
-        def report(share: float, text: str) -> None:
-            bar.update(task, completed=share, description=text)
+        def report(fraction: float, text: str) -> None:
+            bar.update(task, completed=fraction, description=text)
 
         yield report

@@ -12,14 +12,16 @@ Array = NDArray[np.float64]
 # A larger model must be better than a smaller one by so many standard errors. Of 0, 0.25, 0.5, 1 and 2: with
 # none, too many states are taken by chance; from a half on, real tables get too few.
 MARGIN = 0.25
-# The logarithm of what is impossible: very bad, but not undefined.
+# The logarithm of probability zero: very low, but finite.
 IMPOSSIBLE = -1e9
+# Log-likelihoods that differ by less, relative to their size, differ by rounding.
+ROUNDING = 1e-10
 
 
 def surely_better(one: Array, other: Array, weights: Array | None, margin: float = 1.0) -> bool:
-    """Whether rows are likelier under one model, by more than so many standard errors.
+    """Whether rows are likelier under one model, by more than some standard errors.
 
-    The standard error is that of the mean difference between the same rows.
+    The standard error is that of the mean difference between the same rows. A gain within rounding is none.
 
     Parameters
     ----------
@@ -33,7 +35,9 @@ def surely_better(one: Array, other: Array, weights: Array | None, margin: float
     gain = np.fmax(one, IMPOSSIBLE) - np.fmax(other, IMPOSSIBLE)
     mean = float(np.average(gain, weights=weights))
     spread = float(np.average((gain - mean) ** 2, weights=weights))
-    return bool(mean > margin * np.sqrt(spread / weights.sum()))
+    sizes = np.where(other > IMPOSSIBLE, np.abs(other), 0.0)
+    rounding = ROUNDING * float(np.average(sizes, weights=weights))
+    return bool(mean > max(margin * np.sqrt(spread / weights.sum()), rounding))
 
 
 def smallest_enough(scores: Sequence[Array], weights: Array | None) -> int:

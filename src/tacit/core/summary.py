@@ -105,7 +105,7 @@ def profile(
     Returns
     -------
     list of list of (column, category, probability in the state, probability overall)
-        Those first that tell most: p log(p / overall).
+        Those first that are most informative: p log(p / overall).
     """
     profiles: list[list[tuple[str, Any, float, float]]] = []
     for state in range(n_states):

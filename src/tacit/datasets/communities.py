@@ -73,8 +73,8 @@ def load_communities(n_attributes: int = len(_ATTRIBUTES)) -> dict[str, NDArray[
         raise ArgumentError(
             f"n_attributes={n_attributes!r}; give a number from 1 to {len(_ATTRIBUTES)}"
         )
-    kept = [*_ATTRIBUTES[:n_attributes], GOAL]
-    return {name: column for name, column in _columns().items() if name in kept}
+    names = [*_ATTRIBUTES[:n_attributes], GOAL]
+    return {name: column for name, column in _columns().items() if name in names}
 
 
 def _columns() -> dict[str, NDArray[np.float64]]:

@@ -38,18 +38,18 @@ class DataFile:
         MissingDataError
             The variable is not set, or the file is not in its folder.
         """
-        wanted = f"{self.path}[.xz] ({self.form}; from {self.source})"
+        needed = f"{self.path}[.xz] ({self.form}; from {self.source})"
         folder = os.environ.get(VARIABLE)
         if not folder:
             raise MissingDataError(
                 f"the environment variable {VARIABLE} does not name a folder of data; "
-                f"in that folder, this is wanted: {wanted}"
+                f"in that folder, this is wanted: {needed}"
             )
         plain = Path(folder) / self.path
         for path in (plain, plain.with_name(plain.name + ".xz")):
             if path.is_file():
                 return path
-        raise MissingDataError(f"the folder {folder!r} lacks {wanted}")
+        raise MissingDataError(f"the folder {folder!r} lacks {needed}")
 
     def read(self) -> bytes:
         """The contents of the file.
@@ -69,6 +69,6 @@ class DataFile:
         except lzma.LZMAError as error:
             raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
 
-    def wrong(self, what: str) -> FileFormatError:
+    def wrong(self, problem: str) -> FileFormatError:
         """The error for contents that do not have the expected form."""
-        return FileFormatError(f"{self.path}: {what}; expected {self.form}")
+        return FileFormatError(f"{self.path}: {problem}; expected {self.form}")

@@ -92,9 +92,9 @@ def load_pautomac(number: int) -> Pautomac:
     """
     members = _members()
     if f"{number}.pautomac.train" not in members:
-        there = ", ".join(map(str, pautomac_numbers()))
+        known = ", ".join(map(str, pautomac_numbers()))
         raise ArgumentError(
-            f"there is no problem {number} with training strings; there are {there}"
+            f"there is no problem {number} with training strings; there are {known}"
         )
     train, n_symbols = _strings(members, f"{number}.pautomac.train")
     test, _ = _strings(members, f"{number}.pautomac.test")

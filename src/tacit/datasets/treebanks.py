@@ -88,17 +88,17 @@ def word_vectors_path(name: str) -> Path:
     _check(name, "word vectors", _VECTORS)
     ending, source = _VECTORS[name]
     folder = os.environ.get(VARIABLE)
-    wanted = f"embeddings/{name}.{ending}" + ("" if ending == "npz" else "[.xz]")
+    needed = f"embeddings/{name}.{ending}" + ("" if ending == "npz" else "[.xz]")
     if not folder:
         raise MissingDataError(
             f"the environment variable {VARIABLE} does not name a folder of data; "
-            f"in that folder, this is wanted: {wanted} ({source})"
+            f"in that folder, this is wanted: {needed} ({source})"
         )
     plain = Path(folder) / "embeddings" / f"{name}.{ending}"
     for path in (plain, plain.with_name(plain.name + ".xz")):
         if path.is_file():
             return path
-    raise MissingDataError(f"the folder {folder!r} lacks {wanted} ({source})")
+    raise MissingDataError(f"the folder {folder!r} lacks {needed} ({source})")
 
 
 def _treebank(name: str) -> DataFile:
@@ -115,6 +115,6 @@ def _tagged_text(name: str) -> DataFile:
     )
 
 
-def _check(name: str, what: str, known: dict[str, str] | dict[str, tuple[str, str]]) -> None:
+def _check(name: str, kind: str, known: dict[str, str] | dict[str, tuple[str, str]]) -> None:
     if name not in known:
-        raise ArgumentError(f"there is no {what} {name!r}; there are {', '.join(known)}")
+        raise ArgumentError(f"there is no {kind} {name!r}; there are {', '.join(known)}")

@@ -44,10 +44,10 @@ def baseline_brackets(
 
     Examples
     --------
-    >>> found = baseline_brackets(
+    >>> brackets = baseline_brackets(
     ...     [[("cats", "NN"), ("eat", "VB"), ("fish", "NN")]], [(3, [(1, 3)])]
     ... )
-    >>> found[LEFT], found[UPPER]
+    >>> brackets[LEFT], brackets[UPPER]
     ([[(0, 3), (0, 2)]], [[(0, 3), (1, 3)]])
     """
     random = np.random.default_rng(random_state)

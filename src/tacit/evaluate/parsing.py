@@ -25,7 +25,7 @@ def parser_scores(
     Parameters
     ----------
     model : SpanParser or ConstituentContextModel
-    trees : list of ParseTree, or whatever `read_trees` takes
+    trees : list of ParseTree, or any input of `read_trees`
     lengths : sequence of int or None
         None for sentences of any length.
     """

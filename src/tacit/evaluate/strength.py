@@ -34,7 +34,7 @@ def edge_correlations(tables: Tables) -> dict[frozenset[str], float]:
     """
     tree = tables.tree
     copies = tree.copy_of.tolist()
-    found: dict[frozenset[str], float] = {}
+    correlations: dict[frozenset[str], float] = {}
     marginals = {tree.root: tables.table(tree.root)[0]}
     for node in reversed(range(tree.root)):
         above, table = int(tree.parent[node]), tables.table(node)
@@ -45,10 +45,10 @@ def edge_correlations(tables: Tables) -> dict[frozenset[str], float]:
             node if copies[node] < 0 else copies[node],
             above if copies[above] < 0 else copies[above],
         )
-        found[frozenset(tree.names[end] for end in ends)] = _correlation(
+        correlations[frozenset(tree.names[end] for end in ends)] = _correlation(
             marginals[above][:, None] * table
         )
-    return found
+    return correlations
 
 
 def _correlation(joint: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> float:

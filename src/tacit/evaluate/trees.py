@@ -31,12 +31,12 @@ def splits(topology: Topology) -> set[frozenset[str]]:
     tree = topology.contracted()
     first = min(tree.observed)
     above = walk(tree.neighbours, first)
-    seen = set(tree.observed)
+    observed = set(tree.observed)
     side: dict[str, frozenset[str]] = {}
     gathered: dict[str, list[frozenset[str]]] = {name: [] for name in above}
     for name, towards in reversed(above.items()):
-        own = frozenset([name]) if name in seen else frozenset()
-        side[name] = own.union(*gathered[name])
+        itself = frozenset([name]) if name in observed else frozenset()
+        side[name] = itself.union(*gathered[name])
         if towards is not None:
             gathered[towards].append(side[name])
     return {below for name, below in side.items() if name != first}
@@ -142,7 +142,7 @@ def align_states(tables: Tables, reference: Tables) -> Tables:
     """The same model with its hidden states renumbered to match a reference.
 
     The order of hidden states is arbitrary. Here every hidden node's states are matched to those of the
-    reference by what they say about all observed variables: the assignment with the smallest sum of
+    reference by their distributions of all observed variables: the assignment with the smallest sum of
     squared differences between P(variable | state).
 
     Parameters

@@ -1,4 +1,4 @@
-"""What files of junction trees hold."""
+"""Model files of junction trees."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def networkx_graph(variables: Any, edges: Any, directed: Any) -> Any:
     return graph
 
 
-def given_graph(graph: VariableGraph) -> Any:
-    """The graph that an estimator was given, or one like it."""
+def graph_argument(graph: VariableGraph) -> Any:
+    """The graph as an argument of an estimator."""
     return networkx_graph(graph.variables, _edges(graph), graph.parents is not None)
 
 
@@ -62,7 +62,7 @@ def _states(plain: Any) -> dict[str, int]:
 def restored_junction(
     graph: VariableGraph, states: dict[str, int], schema: Any, parameters: Any
 ) -> JunctionTree:
-    """The junction tree of a graph, which must be that of the parameters.
+    """The junction tree of a graph, checked against the parameters.
 
     Raises
     ------

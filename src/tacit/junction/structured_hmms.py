@@ -1,4 +1,4 @@
-"""HMMs whose hidden part is no chain of single variables: of higher order, and of several chains."""
+"""HMMs of higher order, and factorial HMMs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.core.arguments import check_count
 from tacit.errors import DataError
-from tacit.junction.latent_junction_tree import JunctionEstimator, LatentGraph
+from tacit.junction.latent_junction_tree import JunctionEstimator
 
 if TYPE_CHECKING:
     from tacit.core.input.table import Schema, Table
-    from tacit.junction.structure.graphs import VariableGraph
+    from tacit.junction.structure.graphs import LatentGraph, VariableGraph
 
 
 class ChainEstimator(JunctionEstimator):
@@ -30,7 +30,7 @@ class ChainEstimator(JunctionEstimator):
         columns = _with_common_categories(table.schema)
         return encode(X, Schema(columns), sample_weight=sample_weight)
 
-    def _shown(self, moments: Any) -> Any:
+    def _spectral_moments(self, moments: Any) -> Any:
         from tacit.junction.moments.homogeneous import ShiftedMoments
 
         return ShiftedMoments(moments) if self.homogeneous else moments
@@ -40,6 +40,8 @@ class ChainEstimator(JunctionEstimator):
         raise NotImplementedError
 
     def _latent_graph(self, schema: Schema) -> LatentGraph:
+        from tacit.junction.structure.graphs import LatentGraph
+
         edges, shared = self._graph(schema)
         return LatentGraph(_cached_graph(tuple(edges)), shared if self.homogeneous else {})
 
@@ -61,16 +63,16 @@ def _with_common_categories(schema: Schema) -> tuple[Any, ...]:
     binned = [column.name for column in schema.columns if column.edges is not None]
     if binned:
         raise DataError(
-            f"column {binned[0]!r} was cut into bins of its own, but a homogeneous chain needs the same "
-            f"categories everywhere; cut the columns alike beforehand, or pass homogeneous=False"
+            f"column {binned[0]!r} has its own bins, but a homogeneous chain needs the same categories "
+            f"everywhere; bin all columns alike beforehand, or pass homogeneous=False"
         )
     values = {value for column in schema.columns for value in column.categories}
-    whole = categorical_column("all", values)
-    return tuple(replace(whole, name=column.name) for column in schema.columns)
+    common = categorical_column("all", values)
+    return tuple(replace(common, name=column.name) for column in schema.columns)
 
 
 class HigherOrderHMM(ChainEstimator):
-    """A hidden Markov model whose hidden state depends on several before it.
+    """A hidden Markov model whose hidden state depends on several previous ones.
 
     Every column is one place in time, in the order of the table; rows are sequences of the same length, with
     missing cells where something was not observed. Hidden variables are called ``h0``, ``h1``, ...
@@ -78,7 +80,7 @@ class HigherOrderHMM(ChainEstimator):
     Parameters
     ----------
     order : int
-        How many states before it a state depends on.
+        Number of previous states that a state depends on.
     n_states : int or "auto"
         States of each hidden variable; "auto" tries 2, 3, 4 and 6 on held-out rows.
     homogeneous : bool
@@ -92,7 +94,7 @@ class HigherOrderHMM(ChainEstimator):
     Attributes
     ----------
     junction_ : JunctionTree
-        The tree over sets of hidden variables that everything runs on; `tree_` and `topology_` are its shape.
+        The tree over sets of hidden variables; `tree_` and `topology_` are its shape.
     node_states_ : dict of str to int
         The states of each hidden variable.
     schema_, parameters_, diagnostics_
@@ -184,7 +186,7 @@ class FactorialHMM(ChainEstimator):
     Attributes
     ----------
     junction_ : JunctionTree
-        The tree over sets of hidden variables that everything runs on; `tree_` and `topology_` are its shape.
+        The tree over sets of hidden variables; `tree_` and `topology_` are its shape.
     node_states_ : dict of str to int
         The states of each hidden variable.
     schema_, parameters_, diagnostics_

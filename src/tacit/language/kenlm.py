@@ -162,12 +162,12 @@ class Model:
         return f"<Model from {os.path.basename(str(self.path))}>"  # noqa: PTH119
 
 
-def _text(given: str | bytes) -> str:
-    if isinstance(given, str):
-        return given
-    if isinstance(given, bytes):
-        return given.decode()
-    raise ArgumentTypeError(f"{given!r} is not a text; give a string of words separated by blanks")
+def _text(text: str | bytes) -> str:
+    if isinstance(text, str):
+        return text
+    if isinstance(text, bytes):
+        return text.decode()
+    raise ArgumentTypeError(f"{text!r} is not a text; give a string of words separated by blanks")
 
 
 LanguageModel = Model

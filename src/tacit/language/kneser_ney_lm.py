@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count
 from tacit.core.progress import Report, reporting
-from tacit.errors import ArgumentError, NotAvailableError
+from tacit.errors import ArgumentError
 from tacit.language.language_queries import LanguageModel
 from tacit.language.model_files import BACKOFF_FILE
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tacit.language.query.backoff import LineScores
 
 Array = NDArray[np.float64]
-Ids = NDArray[np.int32]
 
 
 class BackoffLM(LanguageModel):
@@ -53,12 +52,7 @@ class BackoffLM(LanguageModel):
         from tacit.language.files.arpa import write_arpa
 
         self._check_fitted()
-        if self.diagnostics_.get("pads", 1) > 1:
-            raise NotAvailableError(
-                "readers of ARPA files put one <s> in front of a line, this model has "
-                f'{self.diagnostics_["pads"]}; fit with pads="one"'
-            )
-        write_arpa(self.model_, path)
+        write_arpa(self.model_, path, pads=self.diagnostics_.get("pads", 1))
 
     @property
     def order_(self) -> int:

@@ -15,6 +15,7 @@ from tacit.core.progress import reporting
 from tacit.errors import DataError
 
 if TYPE_CHECKING:
+    from tacit.core.input.examples import Examples
     from tacit.language.data.corpus import Corpus
     from tacit.language.data.vocabulary import Vocabulary
     from tacit.language.learn.counting import Reading
@@ -252,6 +253,12 @@ class LanguageModel(TakesText, Scored, Model):
             vocabulary = Vocabulary.of_words(vocabulary)
         words = (vocabulary, self.min_count, self.n_words)
         return Reading(self.order, pads, *words, self.markers, self.unknown)
+
+    def _examples(self, X: Any) -> Examples:
+        from tacit.core.input.examples import Examples
+
+        corpus = self._reading().corpus(X)
+        return Examples(corpus.n_lines, corpus.take)
 
     def _ids(self, sentence: Sentence) -> Ids:
         self._check_fitted()

@@ -123,14 +123,14 @@ class MixedLM(LanguageModel):
         self._set_weights(values["weights_"])
         self.diagnostics_ = values["diagnostics_"]
 
-    def _set_weights(self, given: Any) -> None:
+    def _set_weights(self, values: Any) -> None:
         """Check weights and keep them, with what the models have in common."""
         models = self._checked_models()
         wrong = ArgumentError(
-            f"weights={given!r}; give {len(models)} numbers of at least 0 that sum to 1"
+            f"weights={values!r}; give {len(models)} numbers of at least 0 that sum to 1"
         )
         try:
-            weights = np.array(given, dtype=np.float64)
+            weights = np.array(values, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise wrong from error
         good = weights.shape == (len(models),) and bool((weights >= 0).all())

@@ -80,8 +80,10 @@ _PLAN_NAMES = {"n_starts": "n_restarts", "n_apart": "n_collapsed", "least": "min
 
 def _plans(plain: Any) -> dict[int, OrderPlan]:
     def plan(fields: dict[str, Any]) -> OrderPlan:
-        given = {name: tuple(fields[name]) for name in ("powers", "ranks", "weights")}
-        return OrderPlan(**({_PLAN_NAMES.get(name, name): fields[name] for name in fields} | given))
+        tuples = {name: tuple(fields[name]) for name in ("powers", "ranks", "weights")}
+        return OrderPlan(
+            **({_PLAN_NAMES.get(name, name): fields[name] for name in fields} | tuples)
+        )
 
     return {int(order): plan(fields) for order, fields in plain.items()}
 
@@ -118,15 +120,15 @@ ENSEMBLE = Record(
 )
 DISCOUNTS = Record(Discounts, Field("values", numbers(0)), Field("source", text()))
 
-# What says how a model came about, or what arrays hold
+# How a model was learnt, and what arrays hold
 _LEFT_OUT = dict.fromkeys(("progress", "memory", "folder", "vocabulary"))
 
 
 def _upgrade_backoff(header: dict[str, Any], arrays: Arrays) -> None:
     renamed(header["arguments"], _ARGUMENT_NAMES)
-    told = header["diagnostics"]
-    if "discounts" in told:
-        pairs = zip(told["discounts"], told["discount_sources"], strict=True)
+    diagnostics = header["diagnostics"]
+    if "discounts" in diagnostics:
+        pairs = zip(diagnostics["discounts"], diagnostics["discount_sources"], strict=True)
         header["discounts"] = [{"values": values, "source": source} for values, source in pairs]
     header["model"] = _upgraded_grams(arrays, "", "model.")
 
@@ -140,6 +142,8 @@ def _upgrade_classes(header: dict[str, Any], arrays: Arrays) -> None:
 
 def _upgrade_ensemble(header: dict[str, Any], arrays: Arrays) -> None:
     renamed(header["arguments"], _ARGUMENT_NAMES)
+    if header["arguments"].get("preset") == "thesis":
+        header["arguments"]["preset"] = "printed"
     header["plans"] = header["diagnostics"]["plans"]
     header["model"] = {"grams": _upgraded_grams(arrays, "", "model.grams.")}
     renamed(arrays, {"factors.": "model."})

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, seed_from
 from tacit.core.progress import reporting
-from tacit.errors import ArgumentError
+from tacit.errors import ArgumentError, NotAvailableError
 from tacit.language.language_queries import LanguageModel
 from tacit.language.model_files import ENSEMBLE_FILE
 
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from tacit.core.progress import Report
     from tacit.core.summary import Summary
     from tacit.language.data.corpus import Corpus
+    from tacit.language.model.backoff import Discounts
     from tacit.language.model.ensemble import Ensemble
     from tacit.language.moments.ngram_counts import GramCounts
     from tacit.language.query.backoff import LineScores
 
 Array = NDArray[np.float64]
 
-N_RESTARTS = {None: 2, "thesis": 1}
+N_RESTARTS = 2  # but one with presets
 
 
 class PowerLowRankLM(LanguageModel):
@@ -44,26 +45,32 @@ class PowerLowRankLM(LanguageModel):
     ranks : "auto" or dict
         By order (2 or more), the ranks of its low rank parts, one for each power and at most one more, for
         the discount as a whole. By default ``{2: (128, 48), 3: (24,)}``; a validation text chooses among
-        several. With ``preset="thesis"``, 0.005 and 0.001 of the vocabulary, or the one of these that a
-        validation text chooses.
+        several. With ``preset="printed"`` they must be given, or a validation text chooses 0.005 or 0.001 of
+        the vocabulary.
     powers : "auto" or dict
-        By order, the powers of its parts, descending between 1 and 0. By default ``{2: (2 / 3,)}`` and
-        ``{3: (0.5,)}``.
+        By order, the powers of its parts, descending between 1 and 0 (with ``preset="printed"`` they may be
+        equal). By default ``{2: (2 / 3,)}`` and ``{3: (0.5,)}``. With one rank less than powers, the last is
+        the power of the counts that the order below gets: 0 for Kneser-Ney, 1 for Jelinek-Mercer.
     weights : "auto" or dict
         By order, the fraction of each part that is replaced by its low rank approximation. By default chosen
         by the validation text, or without one ``{2: (1, 0.95), 3: (1,)}``.
     n_restarts : int, optional
         Random starts of each part that are averaged; two (one for order 3, whose start is not random), or
-        with ``preset="thesis"`` one.
-    preset : None or "thesis"
-        "thesis" is chapter 9 as printed: one low rank bigram and one low rank trigram, powers of 1/2, the
+        with ``preset="printed"`` one.
+    discounts : "auto" or numbers
+        See `KneserNeyLM`. With a preset, one for all counts.
+    preset : {None, "printed", "jelinek-mercer", "absolute"}
+        "printed" is chapter 9 as printed: one low rank bigram and one low rank trigram, powers of 1/2, the
         square root of one discount for each of their two steps, one start, twenty sweeps of EM, undiscounted
-        unigrams, all pads.
+        unigrams, all pads. The other two are special cases without low rank parts. Jelinek-Mercer smoothing
+        is the mean of relative frequencies, weighted by 1 - D, and of the order below, weighted by D, for
+        given discounts D. Absolute discounting subtracts D from each count, as Kneser-Ney does, but keeps
+        the counts of the text in lower orders.
     base : {"auto", "uniform", "unigram"}
         What order 1 is interpolated with: a uniform distribution, as in KenLM, or nothing. By default the
-        first, and with ``preset="thesis"`` the second.
+        first, and with ``preset="printed"`` the second.
     pads : {"auto", "one", "all"}
-        How many ``<s>`` precede a line: one, or ``order - 1``. By default one, and with ``preset="thesis"``
+        How many ``<s>`` precede a line: one, or ``order - 1``. By default one, and with ``preset="printed"``
         all.
     vocabulary, min_count, n_words, markers, unknown, progress
         See `KneserNeyLM`.
@@ -94,6 +101,8 @@ class PowerLowRankLM(LanguageModel):
     1
     """
 
+    abilities = LanguageModel.abilities | {"arpa"}
+
     model_: Ensemble
     _file = ENSEMBLE_FILE
 
@@ -105,6 +114,7 @@ class PowerLowRankLM(LanguageModel):
         powers: Any = "auto",
         weights: Any = "auto",
         n_restarts: int | None = None,
+        discounts: Any = "auto",
         preset: str | None = None,
         base: str = "auto",
         pads: str = "auto",
@@ -122,6 +132,7 @@ class PowerLowRankLM(LanguageModel):
         self.powers = powers
         self.weights = weights
         self.n_restarts = n_restarts
+        self.discounts = discounts
         self.preset = preset
         self.base = base
         self.pads = pads
@@ -186,8 +197,9 @@ class PowerLowRankLM(LanguageModel):
         fitted = fit_ensemble(
             counts,
             plans,
-            n_restarts=N_RESTARTS[self.preset] if self.n_restarts is None else self.n_restarts,
+            n_restarts=self.n_restarts or (N_RESTARTS if self.preset is None else 1),
             base=self._base(),
+            discounts=self._given(counts.order),
             random_state=seed_from(self.random_state),
             n_jobs=n_threads(-1 if self.n_jobs is None else self.n_jobs) or 1,
             valid=validation,
@@ -215,12 +227,12 @@ class PowerLowRankLM(LanguageModel):
 
     def _base(self) -> str:
         if self.base == "auto":
-            return "uniform" if self.preset is None else "unigram"
+            return "unigram" if self.preset == "printed" else "uniform"
         return self.base
 
     def _pads(self) -> str:
         if self.pads == "auto":
-            return "one" if self.preset is None else "all"
+            return "all" if self.preset == "printed" else "one"
         return self.pads
 
     def _check_arguments(self) -> None:
@@ -229,8 +241,9 @@ class PowerLowRankLM(LanguageModel):
         check_count("n_restarts", self.n_restarts, none_is="those of the preset")
         check_choice("base", self.base, ("auto", "uniform", "unigram"))
         check_choice("pads", self.pads, ("auto", "one", "all"))
+        self._given(self.order)
         if self.preset is not None:
-            check_choice("preset", self.preset, ("thesis",))
+            self._check_preset(self.preset)
         for name in ("ranks", "powers", "weights"):
             table = getattr(self, name)
             if isinstance(table, str) and table == "auto":
@@ -242,6 +255,42 @@ class PowerLowRankLM(LanguageModel):
                     f"{name}={table!r}; give 'auto', or a dict of tuples for orders from 2 to {self.order}"
                 )
 
+    def _check_preset(self, preset: str) -> None:
+        """Raise if an argument contradicts the preset, or one is missing."""
+        from tacit.language.learn.ensemble_plans import PRESETS
+
+        check_choice("preset", preset, PRESETS)
+        is_printed = preset == "printed"
+        contradicting = ["weights"] if is_printed else ["ranks", "powers", "weights"]
+        given = [name for name in contradicting if getattr(self, name) != "auto"]
+        if self.n_restarts not in (None, 1):
+            given.append("n_restarts")
+        if is_printed and self.base == "uniform":
+            given.append("base")
+        if given:
+            raise ArgumentError(
+                f"{given[0]}={getattr(self, given[0])!r} contradicts preset={preset!r}; leave one out"
+            )
+        discounts = self._given(self.order)
+        if discounts is None and preset == "jelinek-mercer":
+            raise ArgumentError(
+                'preset="jelinek-mercer" needs the weight of the order below; give discounts=0.4, or '
+                "[[0.2], [0.4], ...] for each order"
+            )
+        if any(len({*order.values}) > 1 for order in discounts or ()):
+            raise ArgumentError(
+                f"discounts={self.discounts!r} with preset={preset!r}; give one number, or "
+                "[[number], ...] for each order"
+            )
+
+    def _given(self, order: int) -> list[Discounts] | None:
+        from tacit.language.learn.kneser_ney import given_discounts
+
+        if isinstance(self.discounts, str):
+            check_choice("discounts", self.discounts, ("auto",))
+            return None
+        return given_discounts(self.discounts, order)
+
     # -- queries ----------------------------------------------------------------------------------
 
     def summary(self) -> Summary:
@@ -250,6 +299,29 @@ class PowerLowRankLM(LanguageModel):
 
         self._check_fitted()
         return ensemble_summary(self.order_, self.vocabulary_, self.diagnostics_)
+
+    def can(self, ability: str) -> bool:
+        """Whether this model, as it was fitted, can do something; ARPA files hold no low rank parts."""
+        return super().can(ability) and (ability != "arpa" or not self.model_.has_factors)
+
+    def to_arpa(self, path: Any) -> None:
+        """Write an ARPA file, as `KneserNeyLM.to_arpa` does, of a model without low rank parts.
+
+        Raises
+        ------
+        NotAvailableError
+            The model has low rank parts, or several ``<s>`` in front of lines.
+        """
+        from tacit.language.files.arpa import write_arpa
+
+        self._check_fitted()
+        if self.model_.has_factors:
+            raise NotAvailableError(
+                "ARPA files hold n-grams and back-off weights, but low rank parts give each unseen word a "
+                "probability of its own; fit without them (ranks and powers of () for all orders, or "
+                'preset="absolute"), or write a KneserNeyLM'
+            )
+        write_arpa(self.model_.grams, path, pads=self.diagnostics_["pads"])
 
     def _restore(self, values: Mapping[str, Any]) -> None:
         self.plans_ = values["plans_"]

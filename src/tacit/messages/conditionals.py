@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 NEGATIVE = ("floor", "nan", "raise")
 
-# What stands for an estimate that is not positive, as a share of the independence model's value.
+# An estimate that is not positive is replaced by this fraction of the independence model's value.
 FLOOR = 1e-3
 
 # Least probability of a cell in the independence model: a category never seen must not make the floor -inf.
@@ -97,7 +97,7 @@ def log_prob(
     if negative not in NEGATIVE:
         raise ArgumentError(f"negative={negative!r} is not known; choose one of {NEGATIVE}")
     if not 0.0 < floor <= 1.0:
-        raise ArgumentError(f"floor={floor}; give a share above 0, at most 1")
+        raise ArgumentError(f"floor={floor}; give a number above 0, at most 1")
     parts = parts_of(learnt)
     check_evidence(parts.first, evidence)
     sign, values = np.empty(evidence.n_rows), np.empty(evidence.n_rows)
@@ -115,7 +115,7 @@ def log_prob(
     if negative == "raise":
         raise NegativeProbabilityError(
             f"{len(wrong)} of {len(values)} rows, the first being row {int(wrong[0])}, have estimates that "
-            f'are not positive; ask with negative="floor" or "nan", or learn probability tables '
+            f'are not positive; use negative="floor" or "nan", or learn probability tables '
             f'(learn="auto" or "em")'
         )
     if negative == "nan":
@@ -176,7 +176,7 @@ def conditionals(
         Negative entries are cut off. Where nothing positive is left (for a model of tables: where the
         other cells are impossible) the leaf's distribution without evidence is given.
     """
-    return _beliefs(learnt, evidence, leaves, block_rows, own_counts=False)
+    return _beliefs(learnt, evidence, leaves, block_rows, include_cell=False)
 
 
 def marginals(
@@ -205,7 +205,7 @@ def marginals(
     Beliefs
         Repaired like `conditionals`; observed cells are not counted among the answers.
     """
-    return _beliefs(learnt, evidence, leaves, block_rows, own_counts=True)
+    return _beliefs(learnt, evidence, leaves, block_rows, include_cell=True)
 
 
 @one_blas_thread()
@@ -215,7 +215,7 @@ def _beliefs(
     leaves: Sequence[int] | None,
     block_rows: int | None,
     *,
-    own_counts: bool,
+    include_cell: bool,
 ) -> Beliefs:
     parts = parts_of(learnt)
     check_evidence(parts.first, evidence)
@@ -225,7 +225,7 @@ def _beliefs(
     repairs = Repairs()
     for part in parts.blocks(evidence.n_rows, block_rows):
         for cells in cell_estimates(
-            parts, evidence.rows(part), chosen_leaves, own_counts=own_counts
+            parts, evidence.rows(part), chosen_leaves, include_cell=include_cell
         ):
             table, made = cells.distributions(parts)
             tables[cells.leaf][part] = table.T[cells.rows]
@@ -242,10 +242,10 @@ def check_leaves(parts: Parts, leaves: Sequence[int]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What all else says of the cells of one leaf, in the distinct rows of a block.
+    """Estimates of the cells of one leaf from all other cells, in the distinct rows of a block.
 
-    Where what is known of the cell itself counts, observed cells are left out (there is nothing to find),
-    and `soft_likelihoods` is what soft evidence says of the others.
+    With `include_cell`, the evidence on the cell itself counts: observed cells are left out (they are known),
+    and `soft_likelihoods` holds the soft evidence on the others.
     """
 
     leaf: int
@@ -257,16 +257,16 @@ class Cells:
     estimates: Messages  # (category, distinct row)
 
     @staticmethod
-    def of(inside: Inside, outside: Outside, weight: float, *, own_counts: bool) -> Cells:
+    def of(inside: Inside, outside: Outside, weight: float, *, include_cell: bool) -> Cells:
         """The cells of a leaf in one component of a mixture."""
         leaf, emit = outside.node, inside.network.emit[outside.node]
         counts, above, soft_likelihoods = inside.patterns.weights, outside.messages, np.ones((1, 1))
         unsure = None
-        if own_counts:
+        if include_cell:
             unsure = np.flatnonzero(outside.patterns >= len(emit))
             counts, above = counts[unsure], above.at(unsure)
             if leaf in inside.soft:
-                soft_likelihoods = inside.own_likelihoods(leaf, outside.patterns[unsure])
+                soft_likelihoods = inside.leaf_likelihoods(leaf, outside.patterns[unsure])
         values = emit @ above.values
         values *= soft_likelihoods * weight
         return Cells(
@@ -304,7 +304,7 @@ class Cells:
 
 
 def cell_estimates(
-    parts: Parts, evidence: Evidence, leaves: Sequence[int], *, own_counts: bool
+    parts: Parts, evidence: Evidence, leaves: Sequence[int], *, include_cell: bool
 ) -> Iterator[Cells]:
     """Estimates of the cells of each chosen leaf given all other cells, over the rows of one block.
 
@@ -315,7 +315,7 @@ def cell_estimates(
     for number, (weight, network) in enumerate(zip(parts.weights, parts.networks, strict=True)):
         inside = upward(network, evidence)
         for outside in downward(inside, leaves):
-            cells = Cells.of(inside, outside, weight, own_counts=own_counts)
+            cells = Cells.of(inside, outside, weight, include_cell=include_cell)
             if cells.leaf in sums:
                 cells = sums.pop(cells.leaf).plus(cells)
             if number == len(parts.networks) - 1:
@@ -326,7 +326,7 @@ def cell_estimates(
 
 def _prior(parts: Parts, leaf: int) -> Array:
     """The distribution of a leaf when nothing was observed; uniform if that is undefined too."""
-    cells = next(cell_estimates(parts, nothing(parts.n_leaves), [leaf], own_counts=False))
+    cells = next(cell_estimates(parts, nothing(parts.n_leaves), [leaf], include_cell=False))
     n_categories = parts.cards[leaf]
     estimates = cells.estimates.values[:, :1]
     return distributions(estimates, np.full(n_categories, 1 / n_categories))[0][:, 0]
@@ -358,8 +358,10 @@ def impute(learnt: Learnt, evidence: Evidence, *, block_rows: int | None = None)
     repairs = Repairs()
     for part in parts.blocks(evidence.n_rows, block_rows):
         rows = evidence.rows(part)
-        wanted = np.flatnonzero((rows.codes < 0).any(axis=0)).tolist()
-        for cells in cell_estimates(parts, rows, wanted, own_counts=True) if wanted else ():
+        incomplete = np.flatnonzero((rows.codes < 0).any(axis=0)).tolist()
+        for cells in (
+            cell_estimates(parts, rows, incomplete, include_cell=True) if incomplete else ()
+        ):
             table, made = cells.distributions(parts)
             codes[part, cells.leaf] = table.argmax(axis=0)[cells.rows]
             repairs += made

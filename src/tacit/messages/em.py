@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.em import Step
 from tacit.messages.network import Layout
-from tacit.messages.patterns import Patterns
+from tacit.messages.patterns import Patterns, pattern_blocks
 
 Array = NDArray[np.float64]
 
@@ -53,6 +53,21 @@ class Expectation:
         self._arguments = [self._prepare(block) for block in self.blocks]
         self._spare: list[tuple[Array, Array]] = []
 
+    @classmethod
+    def of(
+        cls,
+        layout: Layout,
+        codes: NDArray[Any],
+        weights: Array | None = None,
+        n_jobs: int = 1,
+        *,
+        merge: bool = True,
+    ) -> Self:
+        """The E-step over the patterns of coded rows; see `Patterns.of`."""
+        cards = layout.n_states[: layout.tree.n_leaves]
+        blocks = pattern_blocks(codes, layout.tree, cards, weights, merge=merge)
+        return cls(layout, tuple(blocks), n_jobs)
+
     @cached_property
     def total_weight(self) -> float:
         """Summed weights of all rows."""
@@ -64,7 +79,7 @@ class Expectation:
             return self._one(values, 0)
         with ThreadPoolExecutor(self.n_jobs) as pool:
             parts = list(pool.map(lambda b: self._one(values, b), range(len(self.blocks))))
-        # Summed in the order of the blocks, so that the number of threads does not show.
+        # Summed in the order of the blocks: the result does not depend on the number of threads.
         log_likelihood = 0.0
         counts = np.zeros(self.layout.size)
         for value, part in parts:
@@ -98,14 +113,14 @@ class Expectation:
     ) -> tuple[tuple[object, ...], tuple[object, ...], NDArray[np.int64]]:
         """Arguments of the compiled loop for a block: patterns, weights, working space for messages."""
         layout, n_nodes = self.layout, self.layout.tree.n_nodes
-        if layout.rescale.any() or layout.wide[:-1].any():
+        if layout.rescale.any() or layout.stepwise[:-1].any():
             weights, weight_starts = block.all_weights, block.pattern_starts
         else:
             weights, weight_starts = block.weights, np.zeros(n_nodes + 1, dtype=np.int64)
         offsets = np.zeros(n_nodes + 1, dtype=np.int64)
         np.cumsum(block.n_patterns * layout.widths, out=offsets[1:])
         patterns = (block.n_patterns, block.flat_ids, block.id_starts)
-        return patterns, (weights, weight_starts, layout.rescale, layout.wide), offsets
+        return patterns, (weights, weight_starts, layout.rescale, layout.stepwise), offsets
 
 
 def normalise_rows(layout: Parametrisation, values: Array) -> Array:
@@ -165,14 +180,14 @@ def dirichlet_prior(layout: Layout, marginals: Array, leaf: float, hidden: float
 def em_step(
     expect: Callable[[Array], tuple[float, Array]], layout: Parametrisation, prior: Prior
 ) -> Step:
-    """One step of MAP-EM: the penalised log-likelihood of the parameters, better ones, their mass."""
+    """One step of MAP-EM: the penalised log-likelihood of the parameters, the updated ones, their mass."""
     from tacit.core.loops.acceleration import maximise
 
     def step(values: Array) -> tuple[float, Array, Array]:
         log_likelihood, counts = expect(layout.values(values))
         mass = layout.mass(counts)
-        log_prior, better = maximise(mass, prior.pseudo, values, layout.row_starts)
-        return log_likelihood + log_prior, better, mass
+        log_prior, updated = maximise(mass, prior.pseudo, values, layout.row_starts)
+        return log_likelihood + log_prior, updated, mass
 
     return step
 

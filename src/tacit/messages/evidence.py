@@ -75,7 +75,9 @@ def one_of(categories: Collection[int], n_categories: int) -> Array:
     return likelihood
 
 
-def given(cards: Sequence[int], known: Mapping[int, int | Collection[int] | ArrayLike]) -> Evidence:
+def evidence_row(
+    cards: Sequence[int], known: Mapping[int, int | Collection[int] | ArrayLike]
+) -> Evidence:
     """One row of evidence from what is known of some leaves.
 
     Parameters
@@ -88,19 +90,19 @@ def given(cards: Sequence[int], known: Mapping[int, int | Collection[int] | Arra
 
     Examples
     --------
-    >>> row = given([2, 3, 2], {0: 1, 1: {0, 2}})
+    >>> row = evidence_row([2, 3, 2], {0: 1, 1: {0, 2}})
     >>> row.codes.tolist(), row.soft[1].tolist()
     ([[1, -1, -1]], [[1.0, 0.0, 1.0]])
     """
     codes = np.full((1, len(cards)), -1, dtype=np.int32, order="F")
     soft = {}
-    for leaf, what in known.items():
-        if isinstance(what, int | np.integer):
-            codes[0, leaf] = what
-        elif isinstance(what, set | frozenset):
-            soft[leaf] = one_of(what, cards[leaf])[None]
+    for leaf, observed in known.items():
+        if isinstance(observed, int | np.integer):
+            codes[0, leaf] = observed
+        elif isinstance(observed, set | frozenset):
+            soft[leaf] = one_of(observed, cards[leaf])[None]
         else:
-            soft[leaf] = np.asarray(what, dtype=np.float64)[None]
+            soft[leaf] = np.asarray(observed, dtype=np.float64)[None]
     return Evidence(codes, soft)
 
 

@@ -20,8 +20,8 @@ from tacit.messages.passes import (
     Inside,
     Outside,
     downward,
+    leaf_likelihoods,
     leaf_patterns,
-    own_likelihoods,
     row_blocks,
     upward,
 )
@@ -50,13 +50,13 @@ def node_table(network: Network, node: int) -> Array:
     NotAvailableError
         If the node has no such table.
     """
-    what = network.node(node)
-    if not isinstance(what, Hadamard):
+    tensor = network.node(node)
+    if not isinstance(tensor, Hadamard):
         raise NotAvailableError(
             "hidden states have no meaning in this model, which was learnt in observable form; fit with "
             'learn="auto", "em", "online-em" or "mossel-roch" to get probability tables'
         )
-    return what.table
+    return tensor.table
 
 
 def check_tables(network: Network) -> None:
@@ -229,7 +229,7 @@ class _Search:
 
     @staticmethod
     def of(network: Network, evidence: Evidence) -> _Search:
-        # Logarithms, because what is far from the best at a node may be all that its parent allows.
+        # Logarithms: a state that is improbable at a node may be the only one that its parent allows.
         tree = network.tree
         codes, cards = leaf_patterns(network, evidence)
         patterns = Patterns.of(codes, tree, cards)
@@ -248,21 +248,21 @@ class _Search:
         return _Search(network, evidence, patterns, tuple(scores), sent[-1][0])
 
     def improve(self, best: Completion, part: slice, number: int, log_weight: float) -> None:
-        """Put the completions of this component where they are more probable than those found before."""
+        """Take the completions of this component where they are more probable than the best so far."""
         rows = self.patterns.row_pattern
         log_prob = self.best[rows] + log_weight
-        better = log_prob > best.log_prob[part]
+        improved = log_prob > best.log_prob[part]
         if number == 0:
-            better[:] = True  # an impossible row is completed too
-        if not better.any():
+            improved[:] = True  # an impossible row is completed too
+        if not improved.any():
             return
         codes, states = self.backward()
-        known, rows = self.evidence.codes[better], rows[better]
-        best.codes[part][better] = np.where(known < 0, codes[rows], known)
-        best.hidden[part][better] = -1
-        best.hidden[part, : states.shape[1]][better] = states[rows]
-        best.log_prob[part][better] = log_prob[better]
-        best.component[part][better] = number
+        known, rows = self.evidence.codes[improved], rows[improved]
+        best.codes[part][improved] = np.where(known < 0, codes[rows], known)
+        best.hidden[part][improved] = -1
+        best.hidden[part, : states.shape[1]][improved] = states[rows]
+        best.log_prob[part][improved] = log_prob[improved]
+        best.component[part][improved] = number
 
     def backward(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Best categories (distinct row, leaf) and hidden states (distinct row, hidden node)."""
@@ -276,7 +276,7 @@ class _Search:
             if node < tree.n_leaves:
                 table = self.network.emit[node]  # (own, parent)
                 likelihoods = self.evidence.soft.get(node)
-                scores = np.log(own_likelihoods(len(table), likelihoods, at))
+                scores = np.log(leaf_likelihoods(len(table), likelihoods, at))
             else:
                 table = node_table(self.network, node).T
                 scores = self.scores[node - tree.n_leaves][:, at]

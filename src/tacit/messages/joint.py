@@ -18,7 +18,7 @@ from tacit.messages.weighted_networks import Learnt, Parts, parts_of
 
 Array = NDArray[np.float64]
 
-# Entries of a joint table that are given without asking back: 400 megabytes.
+# Default limit on the entries of a joint table: 400 megabytes.
 MAX_CELLS = 50_000_000
 
 
@@ -74,7 +74,7 @@ def joint_conditional(
     if evidence.n_rows * n_cells > max_cells:
         raise TooExpensiveError(
             f"the joint table of {len(shape)} leaves has {n_cells} entries for each of {evidence.n_rows} "
-            f"rows, more than max_cells={max_cells}; ask for fewer rows or leaves, or for `conditionals`"
+            f"rows, more than max_cells={max_cells}; use fewer rows or leaves, or `conditionals`"
         )
     sign, log_abs = _cell_values(parts, evidence, chosen_leaves, shape, block_rows)
     largest = log_abs.max(axis=1, initial=-math.inf, keepdims=True)

@@ -13,7 +13,7 @@ from tacit.messages.network import Network, Tables
 
 Array = NDArray[np.float64]
 
-# What the hidden variable is called that says which tree a row is from.
+# Name of the hidden variable that says which tree a row is from.
 COMPONENT = "component"
 
 _SUM = 1e-6  # how far from one weights may sum
@@ -21,7 +21,7 @@ _SUM = 1e-6  # how far from one weights may sum
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Probability tables of several trees over the same leaves, and how often each tree is the one.
+    """Probability tables of several trees over the same leaves, and the weights of the trees.
 
     The trees and their numbers of hidden states may differ; the leaves are the same columns in the same
     order, with the same categories.
@@ -70,9 +70,9 @@ class Mixture:
         >>> mixture.weights.tolist(), mixture.parts[0] is coins[1]
         ([0.75, 0.25], True)
         """
-        given = np.asarray(weights, dtype=np.float64)
-        order = np.argsort(-given, kind="stable")
-        return Mixture(given[order] / given.sum(), tuple(parts[place] for place in order))
+        unordered = np.asarray(weights, dtype=np.float64)
+        order = np.argsort(-unordered, kind="stable")
+        return Mixture(unordered[order] / unordered.sum(), tuple(parts[place] for place in order))
 
     @property
     def n_components(self) -> int:

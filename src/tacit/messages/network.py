@@ -23,7 +23,7 @@ LEAVES_BETWEEN_RESCALING = 40
 # Beyond this many children, or this many leaves below them since the last rescaling, the messages of a node's
 # children are multiplied step by step: the work then grows with their number, not its square, and the product
 # is lifted before it under-runs.
-WIDE, WIDE_LEAVES = 12, 120
+MANY_CHILDREN, MANY_LEAVES = 12, 120
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +55,7 @@ class Network:
 
     tree: RootedTree
     emit: tuple[Array, ...]  # per leaf: (category, rank)
-    total: tuple[Array, ...]  # per leaf: (rank,)   what a leaf sends that was not observed
+    total: tuple[Array, ...]  # per leaf: (rank,)   message of a missing cell
     nodes: tuple[Dense | Hadamard | Chain, ...]  # per hidden node, in the tree's order
 
     def node(self, number: int) -> Dense | Hadamard | Chain:
@@ -122,21 +122,21 @@ class Layout:
         return self._precautions[0]
 
     @property
-    def wide(self) -> NDArray[np.bool_]:
-        """The nodes whose children's messages are multiplied step by step, see `WIDE`."""
+    def stepwise(self) -> NDArray[np.bool_]:
+        """The nodes whose children's messages are multiplied step by step, see `MANY_CHILDREN`."""
         return self._precautions[1]
 
     @cached_property
     def _precautions(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        due, wide = np.zeros((2, self.tree.n_nodes), dtype=np.bool_)
+        rescale, stepwise = np.zeros((2, self.tree.n_nodes), dtype=np.bool_)
         since = np.ones(self.tree.n_nodes, dtype=np.int64)
         for node in self.tree.hidden:
             children = self.tree.children[node]
             since[node] = sum(since[child] for child in children)
-            wide[node] = len(children) > WIDE or since[node] > WIDE_LEAVES
+            stepwise[node] = len(children) > MANY_CHILDREN or since[node] > MANY_LEAVES
             if since[node] > LEAVES_BETWEEN_RESCALING and node != self.tree.root:
-                due[node], since[node] = True, 0
-        return due, wide
+                rescale[node], since[node] = True, 0
+        return rescale, stepwise
 
     @cached_property
     def row_starts(self) -> NDArray[np.int64]:

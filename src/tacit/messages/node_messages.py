@@ -100,7 +100,7 @@ def _outer(one: Array, other: Array) -> Array:
 
 
 def message_up(node: Dense | Hadamard | Chain, children: Sequence[Messages]) -> Messages:
-    """What a hidden node sends to its parent, from what its children sent.
+    """The message of a hidden node to its parent, from those of its children.
 
     Parameters
     ----------
@@ -121,18 +121,18 @@ def messages_down(
     node: Dense | Hadamard | Chain,
     above: Messages,
     children: Sequence[Messages],
-    wanted: Collection[int],
+    chosen: Collection[int],
 ) -> Iterator[tuple[int, Messages]]:
-    """What a hidden node sends to some of its children: all that stands outside of each.
+    """The messages of a hidden node to some of its children, from everything outside of each.
 
     Parameters
     ----------
     node : Dense, Hadamard or Chain
     above : Messages
-        What stands outside of the node itself.
+        The message to the node itself.
     children : sequence of Messages
         What the children sent, over the same patterns as `above`.
-    wanted : collection of int
+    chosen : collection of int
         Places of the chosen children; at least one.
 
     Yields
@@ -142,26 +142,26 @@ def messages_down(
         value of the row.
     """
     if isinstance(node, Hadamard):
-        return _hadamard_down(node, above, children, wanted)
+        return _hadamard_down(node, above, children, chosen)
     if isinstance(node, Dense):
-        return _dense_down(node, above, children, wanted)
-    return _chain_down(node, above, children, wanted)
+        return _dense_down(node, above, children, chosen)
+    return _chain_down(node, above, children, chosen)
 
 
 def _hadamard_down(
-    node: Hadamard, above: Messages, children: Sequence[Messages], wanted: Collection[int]
+    node: Hadamard, above: Messages, children: Sequence[Messages], chosen: Collection[int]
 ) -> Iterator[tuple[int, Messages]]:
     # Products of all on the left and all on the right: dividing one out would fail at zeros.
     right: list[Messages | None] = [None] * len(children)
-    for place in range(len(children) - 1, min(wanted), -1):
+    for place in range(len(children) - 1, min(chosen), -1):
         beyond, child = right[place], children[place]
         right[place - 1] = child if beyond is None else rescaled(product(beyond, child))
     left = rescaled(Messages(node.table.T @ above.values, above.exponent))
-    for place in range(max(wanted) + 1):
+    for place in range(max(chosen) + 1):
         beyond, right[place] = right[place], None
-        if place in wanted:
+        if place in chosen:
             yield place, left if beyond is None else rescaled(product(left, beyond))
-        if place < max(wanted):
+        if place < max(chosen):
             left = rescaled(product(left, children[place]))
 
 
@@ -178,12 +178,12 @@ def _dense_up(node: Dense, children: Sequence[Messages]) -> Messages:
 
 
 def _dense_down(
-    node: Dense, above: Messages, children: Sequence[Messages], wanted: Collection[int]
+    node: Dense, above: Messages, children: Sequence[Messages], chosen: Collection[int]
 ) -> Iterator[tuple[int, Messages]]:
     core, n_patterns = node.core, above.values.shape[1]
     joined = core.reshape(-1, core.shape[-1]) @ above.values
     joined = joined.reshape(*core.shape[:-1], n_patterns)  # (child, ..., child, pattern)
-    for place in sorted(wanted):
+    for place in sorted(chosen):
         # From the last child to the first, so that each still stands at its own axis.
         current = Messages(joined, above.exponent)
         for other in range(len(children) - 1, -1, -1):
@@ -197,10 +197,10 @@ def _contracted(tensor: Messages, axis: int, child: Messages) -> Messages:
     values = tensor.values
     before = int(np.prod(values.shape[:axis], dtype=np.int64))
     stacked = values.reshape(before, values.shape[axis], -1, values.shape[-1])
-    rest = (*values.shape[:axis], *values.shape[axis + 1 :])
-    contracted = np.einsum("barp,ap->brp", stacked, child.values).reshape(-1, rest[-1])
+    shape = (*values.shape[:axis], *values.shape[axis + 1 :])
+    contracted = np.einsum("barp,ap->brp", stacked, child.values).reshape(-1, shape[-1])
     scaled = rescaled(Messages(contracted, _sum(tensor.exponent, child.exponent)))
-    return Messages(scaled.values.reshape(rest), scaled.exponent)
+    return Messages(scaled.values.reshape(shape), scaled.exponent)
 
 
 def _chain_states(node: Chain, children: Sequence[Messages], first: int) -> list[Messages]:
@@ -217,17 +217,17 @@ def _chain_states(node: Chain, children: Sequence[Messages], first: int) -> list
 
 
 def _chain_down(
-    node: Chain, above: Messages, children: Sequence[Messages], wanted: Collection[int]
+    node: Chain, above: Messages, children: Sequence[Messages], chosen: Collection[int]
 ) -> Iterator[tuple[int, Messages]]:
-    right = _chain_states(node, children, min(wanted) + 1)
+    right = _chain_states(node, children, min(chosen) + 1)
     left = rescaled(Messages(node.start.T @ above.values, above.exponent))
-    for place in range(max(wanted) + 1):
+    for place in range(max(chosen) + 1):
         step, child = node.steps[place], children[place]
-        if place in wanted:
-            beyond = right[place - min(wanted)]
+        if place in chosen:
+            beyond = right[place - min(chosen)]
             around = step.reshape(len(step), -1) @ _outer(left.values, beyond.values)
             yield place, rescaled(Messages(around, _sum(left.exponent, beyond.exponent)))
-        if place < max(wanted):
+        if place < max(chosen):
             pairs = _outer(child.values, left.values)
             advanced = step.reshape(-1, step.shape[2]).T @ pairs  # (n, pattern)
             left = rescaled(Messages(advanced, _sum(left.exponent, child.exponent)))

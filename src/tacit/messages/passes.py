@@ -47,14 +47,14 @@ class Inside:
         rows = self.patterns.row_pattern
         return np.sign(values)[rows], log_abs[rows]
 
-    def own_likelihoods(self, leaf: int, patterns: NDArray[np.integer[Any]]) -> Array:
-        """What the evidence at a leaf itself says of it: (category, pattern), see `own_likelihoods`."""
-        return own_likelihoods(len(self.network.emit[leaf]), self.soft.get(leaf), patterns)
+    def leaf_likelihoods(self, leaf: int, patterns: NDArray[np.integer[Any]]) -> Array:
+        """Likelihoods (category, pattern) of a leaf by its own evidence, see `leaf_likelihoods`."""
+        return leaf_likelihoods(len(self.network.emit[leaf]), self.soft.get(leaf), patterns)
 
 
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """What one node gets from all the rest of the tree, for each distinct row."""
+    """The message to one node from the rest of the tree, for each distinct row."""
 
     node: int
     messages: Messages  # (rank of the node's edge, distinct row)
@@ -81,10 +81,10 @@ def upward(network: Network, evidence: Evidence) -> Inside:
     messages = []
     for leaf, (emit, total) in enumerate(zip(network.emit, network.total, strict=True)):
         if leaf in evidence.soft:
-            seen = np.column_stack([emit.T, emit.T @ evidence.soft[leaf].T, total])
+            leaf_messages = np.column_stack([emit.T, emit.T @ evidence.soft[leaf].T, total])
         else:
-            seen = np.column_stack([emit.T, total])
-        messages.append(rescaled(Messages(seen)))
+            leaf_messages = np.column_stack([emit.T, total])
+        messages.append(rescaled(Messages(leaf_messages)))
     for node in tree.hidden:
         below = [messages[child].at(patterns.ids(child)) for child in tree.children[node]]
         messages.append(message_up(network.node(node), below))
@@ -110,10 +110,10 @@ def leaf_patterns(network: Network, evidence: Evidence) -> tuple[NDArray[Any], l
     return codes, cards
 
 
-def own_likelihoods(
+def leaf_likelihoods(
     n_categories: int, likelihoods: Array | None, patterns: NDArray[np.integer[Any]]
 ) -> Array:
-    """What the evidence at a leaf itself says of it, for some of its patterns (see `leaf_patterns`).
+    """Likelihoods of a leaf's categories by its own evidence, for some patterns (see `leaf_patterns`).
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ def own_likelihoods(
     return leaf_values
 
 
-def downward(inside: Inside, wanted: Collection[int]) -> Iterator[Outside]:
-    """What each of some nodes gets from the rest of the tree, for each distinct row.
+def downward(inside: Inside, nodes: Collection[int]) -> Iterator[Outside]:
+    """The messages to some nodes from the rest of the tree, for each distinct row.
 
     Only the paths from the root to the chosen nodes are walked. The evidence at or below a node has no
     part in what that node gets; multiplied with the node's own message it gives the value of the row.
@@ -146,7 +146,7 @@ def downward(inside: Inside, wanted: Collection[int]) -> Iterator[Outside]:
     Parameters
     ----------
     inside : Inside
-    wanted : collection of int
+    nodes : collection of int
         Nodes, leaves or hidden.
 
     Yields
@@ -156,7 +156,7 @@ def downward(inside: Inside, wanted: Collection[int]) -> Iterator[Outside]:
         distinct rows.
     """
     tree, patterns = inside.network.tree, inside.patterns
-    targets = set(wanted)
+    targets = set(nodes)
     on_path = set(targets)
     for node in range(tree.n_nodes - 1):
         if node in on_path:

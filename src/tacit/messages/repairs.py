@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Negative parts below this share of a distribution are rounding and not worth a record.
+# Negative parts below this fraction of a distribution are rounding and not recorded.
 _ROUNDING = 1e-12
 
 
@@ -20,7 +20,9 @@ class Repairs:
     n_answers: int = 0  # numbers or distributions of the query
     n_negative: int = 0  # of these, had a negative part
     n_undefined: int = 0  # of these, had no positive part at all
-    negative_mass: float = 0.0  # summed over the answers: share of a distribution that was negative
+    negative_mass: float = (
+        0.0  # summed over the answers: fraction of a distribution that was negative
+    )
 
     def __add__(self, other: Repairs) -> Repairs:
         return Repairs(
@@ -46,7 +48,7 @@ def distributions(
     """Proper distributions from estimates of unknown scale.
 
     Negative entries become zero and the rest is brought to sum one. An estimate without any positive entry
-    says nothing: `instead` takes its place. That includes an estimate all of whose entries are negative,
+    is replaced by `instead`. That includes an estimate all of whose entries are negative,
     which is a small probability lost in noise, not a distribution with the sign reversed.
 
     Parameters
@@ -76,10 +78,10 @@ def distributions(
     weights = np.ones(len(positive), dtype=np.int64) if counts is None else counts
     repairs = Repairs(n_answers, n_undefined=int(weights[undefined].sum()))
     if negative is not None:
-        share = np.where(undefined, 1.0, negative / (negative + positive))
-        share[negative == 0.0] = 0.0
-        counted = share > _ROUNDING
+        negative_part = np.where(undefined, 1.0, negative / (negative + positive))
+        negative_part[negative == 0.0] = 0.0
+        counted = negative_part > _ROUNDING
         repairs += Repairs(
-            n_negative=int(weights[counted].sum()), negative_mass=float(weights @ share)
+            n_negative=int(weights[counted].sum()), negative_mass=float(weights @ negative_part)
         )
     return probabilities, repairs

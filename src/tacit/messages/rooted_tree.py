@@ -73,9 +73,9 @@ class RootedTree:
     @cached_property
     def child_table(self) -> tuple[Nodes, Nodes]:
         """The children of all nodes in one array, and where each node's part starts (one more entry)."""
-        flat = np.array([c for each in self.children for c in each], dtype=np.int32)
+        flat = np.array([c for nodes in self.children for c in nodes], dtype=np.int32)
         starts = np.zeros(self.n_nodes + 1, dtype=np.int32)
-        np.cumsum([len(each) for each in self.children], out=starts[1:])
+        np.cumsum([len(nodes) for nodes in self.children], out=starts[1:])
         return flat, starts
 
     def degree(self, node: int) -> int:

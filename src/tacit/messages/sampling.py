@@ -108,7 +108,7 @@ def _sample_tables(
             mine = np.flatnonzero(component[part] == number)
             if not len(mine):
                 continue
-            inside, at_root = _seen(network, known, rows[mine])
+            inside, at_root = _upward_rows(network, known, rows[mine])
             if (inside.messages[-1].values[0, at_root] <= 0).any():
                 raise DataError(
                     "the evidence has probability zero by the model, so nothing can be drawn given it"
@@ -124,14 +124,16 @@ def _sample_operators(
 ) -> Drawn:
     base, repairs = leaf_marginals(network), Repairs()
     for part, rows in blocks:
-        inside, at_root = _seen(network, known, rows)
+        inside, at_root = _upward_rows(network, known, rows)
         uniforms = rng.random((len(rows), network.tree.n_leaves))
         codes[part], made = _draw_leaves(inside, at_root, uniforms, base)
         repairs += made
     return Drawn(codes, None, np.zeros(len(codes), dtype=np.int32), repairs)
 
 
-def _seen(network: Network, known: Evidence, rows: NDArray[np.int64]) -> tuple[Inside, Numbers]:
+def _upward_rows(
+    network: Network, known: Evidence, rows: NDArray[np.int64]
+) -> tuple[Inside, Numbers]:
     """The upward pass over the evidence of some rows, and the root pattern of each draw."""
     first = int(rows[0])
     inside = upward(network, known.rows(slice(first, int(rows[-1]) + 1)))
@@ -162,7 +164,7 @@ def _draw_states(inside: Inside, at_root: Numbers, uniforms: Array) -> NDArray[n
             ).values
         else:
             table = network.emit[node]
-            sent = inside.own_likelihoods(node, at)
+            sent = inside.leaf_likelihoods(node, at)
         above = np.zeros(len(at), np.int32) if node == tree.root else drawn[:, tree.parent[node]]
         drawn[:, node] = _pick(table[:, above] * sent, uniforms[:, node])
     return drawn
@@ -190,22 +192,22 @@ def _draw_leaves(
 ) -> tuple[NDArray[np.int64], Repairs]:
     """Categories (draw, leaf), each leaf given the evidence and all leaves drawn before it.
 
-    Depth first: what a child gets from above already holds the leaves drawn before it, and what it then
-    sends holds its own, so that one walk over the tree does.
+    Depth first: the message to a child contains the leaves drawn before it, and the message it returns
+    contains its own, so that one walk over the tree is enough.
     """
     network, tree = inside.network, inside.network.tree
     codes = np.empty(uniforms.shape, dtype=np.int64)
     repairs = Repairs()
     alone = Messages(np.ones((1, len(at_root))))
-    # A stack of its own: a caterpillar is deeper than Python's.
+    # An explicit stack: a caterpillar is deeper than Python's recursion limit.
     stack = [_Frame.of(inside, tree.root, alone, at_root)]
     places = [0]
     while stack:
         frame, place = stack[-1], places[-1]
-        what, children = network.node(frame.node), tree.children[frame.node]
+        tensor, children = network.node(frame.node), tree.children[frame.node]
         if place < len(children):
             child, at = children[place], frame.patterns[place]
-            _, above = next(messages_down(what, frame.above, frame.below, [place]))
+            _, above = next(messages_down(tensor, frame.above, frame.below, [place]))
             if child >= tree.n_leaves:
                 stack.append(_Frame.of(inside, child, above, at))
                 places.append(0)
@@ -219,7 +221,7 @@ def _draw_leaves(
             places.pop()
             if not stack:
                 break
-            stack[-1].below[places[-1]] = message_up(what, frame.below)
+            stack[-1].below[places[-1]] = message_up(tensor, frame.below)
         places[-1] += 1
     return codes, repairs
 
@@ -228,7 +230,7 @@ def _draw_leaf(
     inside: Inside, leaf: int, above: Messages, at: Numbers, uniforms: Array, base: Array
 ) -> tuple[NDArray[np.int64], Repairs]:
     emit = inside.network.emit[leaf]
-    likelihoods = inside.own_likelihoods(leaf, at)
+    likelihoods = inside.leaf_likelihoods(leaf, at)
     certain = at < len(emit)
     estimates = np.where(certain, likelihoods, (emit @ above.values) * likelihoods)
     instead = base[:, None] * likelihoods

@@ -28,14 +28,14 @@ Learnt = Network | Tables | Mixture
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Networks over the same leaves, and how often each is the one that a row comes from."""
+    """Networks over the same leaves, and their weights."""
 
     weights: Array  # (component,)
     networks: tuple[Network, ...]  # (component,)
 
     @property
     def first(self) -> Network:
-        """A network to ask for what all have in common: the leaves."""
+        """The first network; all have the same leaves."""
         return self.networks[0]
 
     @property
@@ -60,7 +60,7 @@ class Parts:
 
     @property
     def log_weights(self) -> Array:
-        """Natural log of the weights, -inf for a component that never is the one."""
+        """Natural log of the weights, -inf for a component of weight zero."""
         with np.errstate(divide="ignore"):
             return np.log(self.weights)
 

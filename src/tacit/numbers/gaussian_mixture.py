@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tacit.core.input.examples import Examples
     from tacit.core.summary import Summary
     from tacit.numbers.model.gaussian_mixture import SphericalMixture
 
@@ -144,6 +145,14 @@ class GaussianMixtureMoments(Counted, DensityMixin, Model):
             )
         self._keep(result.mixture)
         return self
+
+    def _examples(self, X: Any) -> Examples:
+        from sklearn.utils import check_array
+
+        from tacit.core.input.examples import Examples
+
+        rows = check_array(X, dtype="float64")
+        return Examples(len(rows), lambda chosen: rows[chosen])
 
     @property
     def n_parameters_(self) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.numbers.model_files import GAUSSIAN_TREE_FILE
-from tacit.numbers.query.arguments import category_place, number_place
+from tacit.numbers.query.arguments import category_place
 from tacit.numbers.query.normal_scores import category_probabilities, log_densities
 from tacit.trees.table_model import Given, Soft, TableModel
 
@@ -61,7 +61,7 @@ class GaussianRows(TableModel):
             category_place(self.schema_, self.schema_.labels[place])
         for place in without:
             table = without_column(table, place)
-        likelihoods = {place: each for place, each in soft.items() if place not in without}
+        likelihoods = {place: soft[place] for place in soft if place not in without}
         return Cases.of(table, likelihoods)
 
     def _scored(self, cases: Cases) -> tuple[Cases, Array]:
@@ -95,11 +95,6 @@ class GaussianRows(TableModel):
         shape = [self.schema_.cards[place] for place in places]
         return cases.mean(weights.reshape(len(cases.row), *shape))
 
-    def _number(self, target: Hashable) -> int:
-        """The place of a column of numbers."""
-        self._check_fitted()
-        return number_place(self.schema_, target)
-
     def _conditional(self, table: MixedTable, place: int) -> tuple[Array, Array]:
         """(row,) mean and standard deviation of the score of a column of numbers."""
         from tacit.numbers.query.gaussian import conditionals
@@ -107,8 +102,3 @@ class GaussianRows(TableModel):
         with self._threads():
             rows = self.scores_.coordinates(table)
             return conditionals(self.gaussian_, rows, self.scores_.starts[place])
-
-    def _grid(self, place: int) -> Array:
-        column: Any = self.schema_.columns[place]
-        reach = 0.1 * (column.high - column.low) or 1.0
-        return np.linspace(column.low - reach, column.high + reach, 200)

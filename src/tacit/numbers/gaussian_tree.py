@@ -13,6 +13,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.numbers.gaussian_queries import GaussianQueries
 
 if TYPE_CHECKING:
+    from tacit.core.input.examples import Examples
     from tacit.core.summary import Summary
 
 MARGINS = ("normal-scores", "gaussian")
@@ -127,10 +128,9 @@ class GaussianTree(GaussianQueries):
             Held-out rows. Without them structure and shrinkage are chosen by cross-validation, and then
             learnt from all of X.
         """
-        from tacit.core.input.chunks import kind_of_table
+        from tacit.core.input.chunks import has_names, kind_of_table
         from tacit.core.input.read_mixed_table import encode_mixed
         from tacit.numbers.learn.gaussian_tree import fit_gaussian_tree
-        from tacit.trees.learn.fit import has_names
 
         settings = self._settings()
         table = self._read(X, sample_weight)
@@ -170,8 +170,8 @@ class GaussianTree(GaussianQueries):
         if isinstance(self.categorical, str):
             check_choice("categorical", self.categorical, ("scores", "error"))
         shrinkage = self.shrinkage
-        share = isinstance(shrinkage, Real) and not isinstance(shrinkage, bool)
-        if shrinkage != "auto" and not (share and 0.0 <= shrinkage <= 1.0):  # type: ignore[operator]
+        is_number = isinstance(shrinkage, Real) and not isinstance(shrinkage, bool)
+        if shrinkage != "auto" and not (is_number and 0.0 <= shrinkage <= 1.0):  # type: ignore[operator]
             raise ArgumentError(f"shrinkage={shrinkage!r}; give a number from 0 to 1, or 'auto'")
         return Settings(
             structure=self.structure,
@@ -181,6 +181,12 @@ class GaussianTree(GaussianQueries):
             prior=float(self.prior),
             seed=seed_from(self.random_state),
         )
+
+    def _examples(self, X: Any) -> Examples:
+        from tacit.core.input.examples import Examples
+
+        table = self._read(X, None)
+        return Examples(table.n_rows, table.take)
 
     def _read(self, X: Any, sample_weight: Any) -> Any:
         """The table; columns of few distinct numbers are numbers, too."""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.numbers.model_files import KERNEL_TREE_FILE
-from tacit.numbers.query.arguments import category_place, number_place
+from tacit.numbers.query.arguments import category_place
 from tacit.numbers.query.given import Known, given_rows
 from tacit.trees.tree_model import TreeModel
 
 if TYPE_CHECKING:
     from tacit.core.encoders.encoders import Encoder
     from tacit.core.encoders.margins import Margin
+    from tacit.core.input.examples import Examples
     from tacit.core.input.mixed_table import MixedSchema, MixedTable
     from tacit.messages.evidence import Evidence
-    from tacit.messages.repairs import Repairs
     from tacit.numbers.learn.blend import Blend
     from tacit.numbers.learn.gaussian_copula import Conditionals
     from tacit.numbers.query.densities import Coefficients
@@ -39,10 +39,12 @@ class KernelRows(TreeModel):
         super()._restore(values)
         self.margins_, self.blend_ = values["margins_"], values["blend_"]
 
-    def _number(self, target: Hashable) -> int:
-        """The place of a column of numbers."""
-        self._check_fitted()
-        return number_place(self.schema_, target)
+    def _examples(self, X: Any) -> Examples:
+        from tacit.core.input.examples import Examples
+        from tacit.core.input.read_mixed_table import read_mixed
+
+        table = read_mixed(X, continuous=self.continuous)
+        return Examples(table.n_rows, table.take)
 
     def _rows(self, X: Any, soft: Mapping[Any, Any] | None = None) -> Known:
         """The rows of a table, and likelihoods of categories."""
@@ -86,8 +88,8 @@ class KernelRows(TreeModel):
     ) -> Iterator[Coefficients]:
         """The vectors of a leaf given the rows, block by block."""
         for evidence in self._evidence_blocks(table, soft):
-            (found,) = self._coefficients_of(evidence, [leaf])
-            yield found
+            (coefficients,) = self._coefficients_of(evidence, [leaf])
+            yield coefficients
 
     def _coefficients_of(
         self, evidence: Evidence, leaves: Sequence[int]
@@ -112,8 +114,3 @@ class KernelRows(TreeModel):
             return tree
         conditionals = blend.copula.conditionals(without_column(table, leaf))
         return blend.average(leaf, tree, ask(conditionals))
-
-    def _no_repairs(self) -> Repairs:
-        from tacit.messages.repairs import Repairs
-
-        return Repairs()

@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from tacit.core.arguments import check_choice, check_count, check_number, seed_from
-from tacit.errors import ArgumentError
 from tacit.numbers.kernel_queries import KernelQueries
-from tacit.trees.learn.fit import keep
-from tacit.trees.learn.learners import Settings
-
-if TYPE_CHECKING:
-    from tacit.core.input.mixed_table import MixedTable
-    from tacit.core.progress import Report
-    from tacit.numbers.learn.bins import LearntTree
-
-LEARN = ("auto", "spectral")
 
 
 class KernelTree(KernelQueries):
@@ -34,13 +23,13 @@ class KernelTree(KernelQueries):
         The tree, or how it is learnt: see `LatentTree`. Two columns have a hidden node between them.
     learn : {"auto", "spectral"}
         "auto": columns of numbers are cut into bins, trees of categories are learnt as `LatentTree` learns
-        them, and every bin becomes a smooth bump of density. Densities are never negative. "spectral":
+        them, and every bin gets a smooth density. Densities are never negative. "spectral":
         kernel features of the numbers, whose moments are factorised (Song et al. 2011, 2014): fast, in
         a few passes over the rows; densities may be slightly negative.
     continuous : collection of str
         Columns that hold numbers. Others do where they hold numbers with more than 20 distinct values.
     bandwidth : float or "auto"
-        learn="auto": how far the bump of a bin reaches into its neighbours, in bins. "spectral": bandwidth
+        learn="auto": how far the density of a bin reaches into its neighbours, in bins. "spectral": bandwidth
         of the kernel at the leaves, as a multiple of the median distance of two rows. "auto" lets held-out
         rows choose.
     metric_bandwidth : float or "auto"
@@ -83,7 +72,7 @@ class KernelTree(KernelQueries):
     schema_ : MixedSchema
         The columns; `categories_` has the categories by name.
     encoders_ : tuple of Encoder
-        What each column's cells are to the tree: bumps, kernel features, or indicators.
+        What each column's cells are to the tree: blurred bins, kernel features, or indicators.
     topology_, tree_, trees_, network_, tables_
         See `LatentTree`.
     diagnostics_ : dict
@@ -160,96 +149,7 @@ class KernelTree(KernelQueries):
             Rows to choose with and to stop by. Without them a fifth of X is set aside, and everything is
             learnt again from all of X at the end.
         """
-        from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
-        from tacit.core.progress import reporting
-        from tacit.core.threads import limit_threads
-        from tacit.numbers.learn.blend import fit_blend, held_out_trees
+        from tacit.numbers.learn.fit import fit_kernel_tree
 
-        settings = self._settings()
-        table = read_mixed(X, continuous=self.continuous, sample_weight=sample_weight)
-        watching = None
-        if validation is not None:
-            watching = encode_mixed(validation, table.schema, unknown="missing")
-        with limit_threads(self.n_jobs), reporting(self.progress) as report:
-            found = self._learn(table, watching, settings, report)
-        keep(self, X, table, found.counts, found.topology, found.tree, found.learnt)
-        self.encoders_, self.margins_ = found.encoders, found.margins
-        self.blend_ = None
-        if self.blend:
-            trees = held_out_trees(table, found.trials, found.encoders)
-            self.blend_ = fit_blend(table, trees, random_state=settings.seed)
+        fit_kernel_tree(self, X, sample_weight, validation)
         return self
-
-    # -- within -----------------------------------------------------------------------------------
-
-    def _settings(self) -> Settings:
-        """The arguments about learning, checked."""
-        from tacit.core.threads import n_threads
-
-        check_choice("learn", self.learn, LEARN)
-        self._check_policies()
-        check_count("max_iter", self.max_iter)
-        for name in ("n_bins", "n_components", "n_features", "n_views"):
-            if isinstance(getattr(self, name), str):
-                check_choice(name, getattr(self, name), ("auto",))
-            else:
-                check_count(name, getattr(self, name))
-        check_number("bandwidth", self.bandwidth, positive=self.learn == "spectral", word="auto")
-        check_number("metric_bandwidth", self.metric_bandwidth, positive=True, word="auto")
-        check_number("pseudo_counts", self.pseudo_counts, word="auto")
-        if isinstance(self.continuous, str):
-            raise ArgumentError(f"continuous={self.continuous!r}; give a list of names")
-        if self.learn == "spectral" and self.n_components not in {1, "auto"}:
-            raise ArgumentError(
-                f"n_components={self.n_components} with learn='spectral'; several trees are learnt by "
-                f'learn="auto" only'
-            )
-        return Settings(
-            max_iter=self.max_iter,
-            pseudo_counts=self.pseudo_counts,
-            n_jobs=n_threads(self.n_jobs) or 1,
-            seed=seed_from(self.random_state),
-        )
-
-    def _learn(
-        self,
-        table: MixedTable,
-        validation: MixedTable | None,
-        settings: Settings,
-        report: Report,
-    ) -> LearntTree:
-        """What the learner finds."""
-        n_jobs = None if self.n_jobs is None else settings.n_jobs
-        if self.learn == "auto":
-            from tacit.numbers.learn.bins import BinOptions, learn_in_bins
-
-            options = BinOptions(
-                structure=self.structure,
-                n_states=self.n_states,
-                n_components=self.n_components,
-                n_bins=self.n_bins,
-                bandwidth=self.bandwidth,
-                blend=bool(self.blend),
-                settings=settings,
-                n_jobs=n_jobs,
-                report=report,
-            )
-            return learn_in_bins(table, validation, options)
-        from tacit.numbers.learn.kernels import KernelOptions, learn_by_kernels
-
-        return learn_by_kernels(
-            table,
-            validation,
-            KernelOptions(
-                structure=self.structure,
-                n_states=self.n_states,
-                bandwidth=self.bandwidth,
-                metric_bandwidth=self.metric_bandwidth,
-                normal_scores=self.normal_scores,
-                n_features=self.n_features,
-                n_views=self.n_views,
-                blend=bool(self.blend),
-                settings=settings,
-                report=report,
-            ),
-        )

@@ -67,7 +67,7 @@ def _neighbours(
 
 def _categories(margins: tuple[Any, ...]) -> tuple[int | None, ...]:
     """(column,) how many categories each has; None for numbers."""
-    return tuple(None if isinstance(each, Margin) else len(each) for each in margins)
+    return tuple(None if isinstance(margin, Margin) else len(margin) for margin in margins)
 
 
 def _names(model: Any) -> Any:
@@ -99,7 +99,7 @@ COPULA = Record(
         "ranks",
         Many(RANKS),
         get=lambda copula: [
-            copula.coordinates.ranks[each] for each in sorted(copula.coordinates.ranks)
+            copula.coordinates.ranks[column] for column in sorted(copula.coordinates.ranks)
         ],
     ),
     Field("gaussian", GAUSSIAN),
@@ -112,12 +112,12 @@ NEIGHBOURS = Record(
     Field(
         "numbers",
         Array("* *", no_infinities, finite=False, empty=True),
-        get=lambda found: found.table.numbers,
+        get=lambda neighbours: neighbours.table.numbers,
     ),
     Field(
         "codes",
         Array("* *", dtype=(np.int16, np.int32), empty=True),
-        get=lambda found: found.table.codes,
+        get=lambda neighbours: neighbours.table.codes,
     ),
     make=_neighbours,
     uses="schema",
@@ -129,7 +129,7 @@ BLEND = Record(
     Field("copula_weights", Array("column", within(0, 1))),
     Field("weights", Array("column 3", probabilities)),
 )
-_OWN_DISTRIBUTION = OneOf(
+_DISTRIBUTION = OneOf(
     numbers=MARGIN,
     categories=Record(
         np.ndarray,
@@ -205,9 +205,9 @@ def _upgraded_blend(arrays: Arrays) -> dict[str, Any]:
         blend["copula"] = {"ranks": [{} for _ in places], "gaussian": {}}
     if "blend.near.reach" in arrays:
         (bandwidth,) = arrays.pop("blend.near.reach").tolist()
-        there = arrays.pop("blend.near.there") > 0
+        observed = arrays.pop("blend.near.there") > 0
         numbers, codes = arrays.pop("blend.near.numbers"), arrays.pop("blend.near.codes")
-        arrays["blend.neighbours.numbers"] = np.where(there, numbers, np.nan)
+        arrays["blend.neighbours.numbers"] = np.where(observed, numbers, np.nan)
         arrays["blend.neighbours.codes"] = codes.astype(np.int32)
         blend["neighbours"] = {"bandwidth": bandwidth}
     return blend
@@ -222,7 +222,7 @@ _SCHEMA = Field(
         "schema": lambda schema: schema,
         "column": len,
         "columns": lambda schema: schema.names,
-        "categories": lambda schema: tuple(each or None for each in schema.cards),
+        "categories": lambda schema: tuple(card or None for card in schema.cards),
     },
 )
 MIXTURE_FILE = ModelFile(
@@ -264,15 +264,16 @@ KERNEL_TREE_FILE = ModelFile(
         "encoders_",
         Many(ENCODER),
         sizes={
-            "card": lambda encoders: tuple(each.size for each in encoders),
+            "card": lambda encoders: tuple(encoder.size for encoder in encoders),
             "categories": lambda encoders: tuple(
-                each.size if isinstance(each, IndicatorEncoder) else None for each in encoders
+                encoder.size if isinstance(encoder, IndicatorEncoder) else None
+                for encoder in encoders
             ),
         },
     ),
     Field(
         "margins_",
-        Many(_OWN_DISTRIBUTION),
+        Many(_DISTRIBUTION),
         optional=True,
         sizes={"categories": _categories},
     ),

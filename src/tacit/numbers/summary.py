@@ -25,8 +25,8 @@ def mixture_summary(model: GaussianMixtureMoments) -> Summary:
     names = getattr(model, "feature_names_in_", np.arange(model.n_features_in_))
     components = []
     for number in np.argsort(-mixture.weights, kind="stable"):
-        here = mixture.means[number]
-        differences = (here - mean) / scale
+        means = mixture.means[number]
+        differences = (means - mean) / scale
         first = np.argsort(-np.abs(differences), kind="stable")[:COLUMNS_SHOWN]
         weight, deviation = mixture.weights[number], np.sqrt(mixture.variances[number])
         components.append(
@@ -34,7 +34,7 @@ def mixture_summary(model: GaussianMixtureMoments) -> Summary:
                 f"component {number}: weight {weight:.3f}, standard deviation {deviation:.3g}",
                 columns=["column", "mean", "overall", "difference (sd)"],
                 rows=[
-                    [names[j], f"{here[j]:.4g}", f"{mean[j]:.4g}", f"{differences[j]:+.2f}"]
+                    [names[j], f"{means[j]:.4g}", f"{mean[j]:.4g}", f"{differences[j]:+.2f}"]
                     for j in first
                 ],
             )
@@ -49,9 +49,9 @@ def mixture_summary(model: GaussianMixtureMoments) -> Summary:
         facts["components above the noise"] = diagnostics["supported_components"]
     sections = [Section("fit", facts=facts), *components]
     if "starts" in diagnostics:
-        tried = sorted(diagnostics["starts"].items(), key=lambda start: -start[1])
+        starts = sorted(diagnostics["starts"].items(), key=lambda start: -start[1])
         sections.append(
-            Section("starts", columns=["start of EM", "held-out log-density"], rows=tried)
+            Section("starts", columns=["start of EM", "held-out log-density"], rows=starts)
         )
     title = f"{type(model).__name__}: {mixture.n_components} components, {len(mean)} columns"
     return Summary(title, sections)

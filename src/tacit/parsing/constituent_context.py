@@ -54,7 +54,8 @@ class ConstituentContextModel(TakesText, Model):
         Of every sequence of tags as a constituent, and as no constituent.
     max_iter : int
     tol : float
-        EM stops when probabilities of spans change by less on average.
+        EM stops when the posterior probabilities of the spans change by less than this on average. In
+        other models `tol` is a gain of the log-likelihood, in nats per row or position.
     random_state : int, Generator or None
     progress : None, bool or callable
 
@@ -107,13 +108,13 @@ class ConstituentContextModel(TakesText, Model):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, sentences: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from sentences of words and tags; see `tacit.parsing.data.tagged_sentences.stream_tagged`.
 
         Punctuation is left out; words and `y` are not used.
         """
         self._check()
-        kinds = [self._kinds(sentence) for sentence in read_tagged(sentences)]
+        kinds = [self._kinds(sentence) for sentence in read_tagged(X)]
         kinds = [sentence for sentence in kinds if 2 <= len(sentence) <= self.longest]
         if not kinds:
             raise DataError(f"no sentence has 2 to {self.longest} words; nothing can be learnt")

@@ -27,7 +27,7 @@ from tacit.parsing.learn.fit import LEARNERS, GrammarSettings, fit_grammar
 from tacit.parsing.model.grammar import LatentGrammar
 from tacit.parsing.model_files import GRAMMAR_FILE
 from tacit.parsing.query.grammar import tree_scores
-from tacit.parsing.query.sentence_trees import ScoredTree, SentenceParser
+from tacit.parsing.query.sentence_trees import ScoredTree, SentenceMarginals, SentenceParser
 from tacit.parsing.query.summary import grammar_summary
 
 if TYPE_CHECKING:
@@ -216,12 +216,75 @@ class LatentPCFG(TakesText, Scored, Model):
         words, tags = words_and_tags(sentence)
         return self._parser(words).n_best(words, tags, n_trees)
 
+    def span_marginals(self, sentence: Any) -> SentenceMarginals:
+        """mu(a, i, j): the sum of the probabilities of all trees that have a label over some words.
+
+        All trees of the grammar count, whatever `threshold` is. With learn="auto" probabilities are those of
+        the tables, as in `score_samples`.
+
+        Parameters
+        ----------
+        sentence : list of words, of (word, tag) pairs, or text
+            As for `parse`. Where tags are given, only trees with these tags count.
+
+        Returns
+        -------
+        SentenceMarginals
+            ``marginals`` and ``posteriors`` by (label, first word, word after the last), and the
+            ``probability`` of the sentence. With learn="spectral" they may be negative; nothing is repaired.
+
+        Examples
+        --------
+        >>> trees = ["(S (N a) (V b))", "(S (N a) (V c))"]
+        >>> model = LatentPCFG(n_states=1, min_count=1).fit(trees)
+        >>> marginals = model.span_marginals("a c")
+        >>> round(marginals.marginals["S", 0, 2], 2)  # not 0.5: unseen words have some probability
+        0.38
+        >>> round(marginals.posteriors["S", 0, 2], 2)
+        1.0
+        """
+        words, tags = words_and_tags(sentence)
+        return self._parser(words, threshold=0.0).marginals(words, tags)
+
+    def score_sentences(self, X: Iterable[Any], *, return_repairs: bool = False) -> Any:
+        """The natural log-probability of each sentence: that of all its trees together.
+
+        Parameters
+        ----------
+        X : iterable of sentences
+            As `predict` takes them. Rare words are counted as their class.
+        return_repairs : bool
+            Also return {"non_positive": sentences whose score is not positive}; see `negative`.
+
+        Returns
+        -------
+        (sentence,) array, or (array, dict of str to int)
+            -inf where no tree of the grammar fits.
+
+        Raises
+        ------
+        NegativeProbabilityError
+            A score is not positive, and negative="raise".
+        """
+        signs, logs, plain = [], [], []
+        for words, tags in map(words_and_tags, X):
+            parser = self._parser(words, threshold=0.0)
+            score = parser.marginals(words, tags)
+            signs.append(score.sign)
+            logs.append(score.log_probability)
+            plain.append(
+                score.log_probability
+                if score.sign > 0
+                else parser.marginals(words, tags, self.coarse_).log_probability
+            )
+        return self._log_scores(signs, logs, plain, "sentences", return_repairs=return_repairs)
+
     def _parsed(
         self, sentence: tuple[list[str], list[str | None]]
     ) -> tuple[ParseTree, dict[str, int]]:
         return self._parser(sentence[0]).best(*sentence)
 
-    def _parser(self, words: list[str]) -> SentenceParser:
+    def _parser(self, words: list[str], threshold: float | None = None) -> SentenceParser:
         """The fitted grammars, for a sentence that is not too long."""
         self._check_fitted()
         if not words:
@@ -232,7 +295,8 @@ class LatentPCFG(TakesText, Scored, Model):
                 f"a sentence of {len(words)} words takes about {steps:.1e} steps; cut it, or fit with "
                 f"max_words={len(words)}"
             )
-        return SentenceParser(self.symbols_, self.coarse_, self.grammars_, self.threshold)
+        least = self.threshold if threshold is None else threshold
+        return SentenceParser(self.symbols_, self.coarse_, self.grammars_, least)
 
     # -- given trees --------------------------------------------------------------------------------
 
@@ -264,10 +328,19 @@ class LatentPCFG(TakesText, Scored, Model):
         coded = coded_trees(spoken, self.symbols_)
         signs, logs = tree_scores(self.grammars_[0], coded)
         plain = tree_scores(self.coarse_, coded)[1]
+        return self._log_scores(signs, logs, plain, "trees", return_repairs=return_repairs)
+
+    def _log_scores(
+        self, signs: Any, logs: Any, plain: Any, noun: str, *, return_repairs: bool
+    ) -> Any:
+        """Log-probabilities, those of scores that are not positive as `negative` says."""
+        signs, logs, plain = (
+            np.asarray(values, dtype=np.float64) for values in (signs, logs, plain)
+        )
         bad = (signs <= 0) & (plain > -np.inf)
         if bad.any() and self.negative == "raise":
             raise NegativeProbabilityError(
-                f"{bad.sum()} of {len(bad)} trees have a score that is not positive; pass "
+                f"{bad.sum()} of {len(bad)} {noun} have a score that is not positive; pass "
                 f'negative="floor" or learn="auto"'
             )
         floor = np.log(FLOOR) + plain if self.negative == "floor" else np.full(len(bad), np.nan)

@@ -130,7 +130,9 @@ def _check_coarse(
 
 GRAMMAR_SYMBOLS = Record(
     GrammarSymbols,
-    Field("labels", Value(lambda labels: [[each.kind, *each.chain] for each in labels], _labels)),
+    Field(
+        "labels", Value(lambda labels: [[label.kind, *label.chain] for label in labels], _labels)
+    ),
     Field("words", texts()),
 )
 RULES = Record(

@@ -1,4 +1,4 @@
-"""How it looks: one function per picture; each takes `ax` and returns `Axes`."""
+"""Plots: one function per picture; each takes `ax` and returns `Axes`."""
 
 from tacit.plot.chains import transitions
 from tacit.plot.densities import conditional_density

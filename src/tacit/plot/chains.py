@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 _WIDEST = 0.6  # line of a transition that is certain
 _PALEST = 0.5
-_FLOOR = 0.05  # transitions that are never drawn unless asked for
+_FLOOR = 0.05  # less likely transitions are drawn only on request
 
 
 def transitions(
@@ -105,7 +105,7 @@ def transitions(
     return ax
 
 
-# -- what is drawn ------------------------------------------------------------------------------------
+# -- states and labels --------------------------------------------------------------------------------
 
 
 def _states_of(model: Any, n_symbols: int, max_label: int) -> States:
@@ -117,34 +117,34 @@ def _states_of(model: Any, n_symbols: int, max_label: int) -> States:
     if model.can("ends"):
         part = model.parts_[int(np.argmax(model.weights_))]
         visits = np.maximum(part.automaton.past, 0.0)
-        symbols = [*(style.shortened(each, max_label) for each in model.symbols_), "(end)"]
+        symbols = [*(style.shortened(symbol, max_label) for symbol in model.symbols_), "(end)"]
         start, transitions, end = part.initial, part.through, True
         labels = [_likely(row, symbols, n_symbols) for row in part.emit]
     else:
         learnt = model.parameters_
         start, transitions, end = learnt.initial, learnt.transitions, False
         visits = np.maximum(learnt.stationary, 0.0)
-        named = [style.shortened(each, max_label) for each in model.symbols_ or model.names_]
+        named = [style.shortened(symbol, max_label) for symbol in model.symbols_ or model.names_]
         labels = model._described(named, n_symbols)  # noqa: SLF001  in the model's own words
     total = float(visits.sum())
-    shares = visits / total if total > 0 else np.full(len(start), 1 / len(start))
+    visit_rates = visits / total if total > 0 else np.full(len(start), 1 / len(start))
     return States(
-        [str(each) for each in range(len(start))], shares, start, transitions, labels, end
+        [str(state) for state in range(len(start))], visit_rates, start, transitions, labels, end
     )
 
 
 def _likely(row: Array, symbols: list[str], n_symbols: int) -> list[str]:
-    """The symbols that a state shows most often, each with its probability."""
+    """The most likely symbols of a state, each with its probability."""
     best = np.argsort(-row, kind="stable")[:n_symbols]
-    return [f"{symbols[each]} {_percent(row[each])}" for each in best if row[each] >= 0.005]
+    return [f"{symbols[symbol]} {_percent(row[symbol])}" for symbol in best if row[symbol] >= 0.005]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}%"
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.0f}%"
 
 
 def _threshold(transitions: Array, least: float | str) -> float:
-    """Below which transitions are left out: such that three lines for each state are drawn, or 20 in all."""
+    """The least probability that is drawn: about three transitions per state, or 20 in all."""
     if not isinstance(least, str):
         return float(least)
     between = np.sort(transitions[~np.eye(len(transitions), dtype=np.bool_)])[::-1]
@@ -154,21 +154,21 @@ def _threshold(transitions: Array, least: float | str) -> float:
 
 
 def _note(states: States, chosen: NDArray[np.int64], threshold: float) -> str:
-    """What is drawn, and what is left out."""
+    """The note below the picture: what is drawn and what is left out."""
     flow = states.visits[:, None] * states.transitions
     drawn = np.zeros_like(flow, dtype=np.bool_)
     drawn[np.ix_(chosen, chosen)] = states.transitions[np.ix_(chosen, chosen)] >= threshold
-    gone = 1 - float(flow[drawn].sum() / max(flow.sum(), 1e-300))
+    undrawn = 1 - float(flow[drawn].sum() / max(flow.sum(), 1e-300))
     parts = [
         "size: visits",
         "dark outline: starts",
         f"lines: transitions of {_percent(threshold)} and more",
     ]
-    if gone >= 0.005:
-        parts[-1] += f" ({_percent(gone)} of all transitions are not drawn)"
+    if undrawn >= 0.005:
+        parts[-1] += f" ({_percent(undrawn)} of all transitions are not drawn)"
     if len(chosen) < len(states.names):
-        share = _percent(float(states.visits[chosen].sum()))
-        parts.append(f"{len(chosen)} of {len(states.names)} states, with {share} of the visits")
+        visited = _percent(float(states.visits[chosen].sum()))
+        parts.append(f"{len(chosen)} of {len(states.names)} states, with {visited} of the visits")
     return "; ".join(parts)
 
 

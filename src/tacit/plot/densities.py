@@ -35,8 +35,8 @@ def conditional_density(
 ) -> Axes:
     """The density of a column of numbers given evidence, or the probabilities of categories as bars.
 
-    Several sets of evidence are drawn over each other; what they have in common stands once, above the
-    legend. The distribution that the column has when nothing is given stands behind in grey.
+    Several sets of evidence are drawn over each other; what they have in common is the title of the legend.
+    The marginal distribution is drawn behind them in grey.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def conditional_density(
     target : str
         The column that is drawn.
     given : mapping of column to value, sequence of these, or mapping of name to these, optional
-        One set of evidence, several, or several with names of their own for the legend. Cells that are None
-        or NaN count as absent, and so do the target's own. Rows of a frame are
+        One set of evidence, several, or several with names for the legend. Cells that are None or NaN count
+        as missing, and so does the target. Rows of a frame are
         ``frame.to_dict("records")`` with pandas, ``frame.to_dicts()`` with polars.
     ax : matplotlib.axes.Axes, optional
     marginal : bool
@@ -60,7 +60,7 @@ def conditional_density(
     Raises
     ------
     ArgumentError
-        There are more sets of evidence than can be told apart.
+        There are more sets of evidence than can be distinguished.
     ColumnError
         There is no such column.
     NotAvailableError
@@ -88,7 +88,7 @@ def conditional_density(
     place = schema.index(target)
     evidence = _evidence(given, target)
     for name in {name: None for row in evidence.rows for name in row}:
-        schema.index(name)  # an unknown column would be passed over
+        schema.index(name)  # raises for an unknown column
     if ax is None:
         lines = (
             sum(label.count("\n") + 1 for label in (*evidence.labels, evidence.title)) + marginal
@@ -107,14 +107,14 @@ def conditional_density(
 
 @dataclass(frozen=True, eq=False)
 class _Evidence:
-    """Sets of evidence, and how the legend calls them."""
+    """Sets of evidence, and their labels in the legend."""
 
     rows: Sequence[Row]
     labels: list[str]
     title: str  # what all have in common
 
     def table(self, target: str) -> dict[str, list[Any]]:
-        """The rows as columns; the target is there and empty, so that rows of nothing are rows too."""
+        """The rows as columns; with the target as an empty column, so that rows without evidence count."""
         names = dict.fromkeys(name for row in self.rows for name in row)
         columns = {name: [row.get(name) for row in self.rows] for name in names}
         return {**columns, target: [None] * len(self.rows)}
@@ -124,7 +124,7 @@ def _evidence(given: Any, target: str) -> _Evidence:
     names: list[str] | None = None
     rows = [] if given is None else given
     if isinstance(rows, Mapping):
-        if rows and all(isinstance(each, Mapping) for each in rows.values()):
+        if rows and all(isinstance(condition, Mapping) for condition in rows.values()):
             names, rows = [str(name) for name in rows], list(rows.values())
         else:
             rows = [rows]
@@ -149,9 +149,9 @@ def _evidence(given: Any, target: str) -> _Evidence:
         common = {
             name: value for name, value in common.items() if name in row and row[name] == value
         }
-    own = [{name: value for name, value in row.items() if name not in common} for row in known]
+    distinct = [{name: value for name, value in row.items() if name not in common} for row in known]
     title = _said(common) if common else ""
-    return _Evidence(known, [_said(row) if row else "nothing else" for row in own], title)
+    return _Evidence(known, [_said(row) if row else "nothing else" for row in distinct], title)
 
 
 def _absent(value: Any) -> bool:
@@ -199,15 +199,15 @@ def _draw_bars(ax: Axes, model: Any, target: str, evidence: _Evidence, *, margin
         (behind,) = model.predict_proba({target: [None]}, target=target)
         ax.bar(places, behind, width=0.9, color=style.PALE, label=_MARGINAL)
     if evidence.rows:
-        shares = model.predict_proba(evidence.table(target), target=target)
-        width = 0.74 / len(shares)
-        for number, (share, label) in enumerate(zip(shares, evidence.labels, strict=True)):
+        probabilities = model.predict_proba(evidence.table(target), target=target)
+        width = 0.74 / len(probabilities)
+        for number, (heights, label) in enumerate(zip(probabilities, evidence.labels, strict=True)):
             colour, dash = _look(number)
-            shift = (number - (len(shares) - 1) / 2) * width
+            shift = (number - (len(probabilities) - 1) / 2) * width
             hatch = dict(zip(style.DASHES, (None, "//////", "......", "xxxxxx"), strict=True))[dash]
             ax.bar(
                 places + shift,
-                share,
+                heights,
                 width=0.9 * width,
                 color=colour,
                 hatch=hatch,
@@ -218,7 +218,7 @@ def _draw_bars(ax: Axes, model: Any, target: str, evidence: _Evidence, *, margin
     longest = max(style.text_widths(categories))
     ax.set_xticks(places, categories, parse_math=False)
     ax.tick_params(axis="x", length=0)
-    if longest * len(categories) > 30:  # side by side they would meet
+    if longest * len(categories) > 30:  # labels would overlap
         ax.tick_params(axis="x", labelrotation=90, labelsize=7 if len(categories) > 20 else None)
     ax.set_xlim(-0.6, len(categories) - 0.4)
     ax.set_ylabel("probability")
@@ -230,7 +230,7 @@ def _look(number: int) -> tuple[str, str]:
 
 
 def _draw_legend(ax: Axes, evidence: _Evidence) -> None:
-    """What each curve or bar is given."""
+    """The legend: the evidence of each curve or bar."""
     handles, labels = ax.get_legend_handles_labels()
     if not handles:
         return

@@ -1,4 +1,4 @@
-"""The picture of a sequence of numbers and of what was to be expected at each of its positions."""
+"""The picture of a sequence of numbers and of its predictive densities."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _N_PLACES = 240  # at which each density is looked up
-_SHARES = (0.005, 0.05, 0.95, 0.995)  # quantiles: the frame, and the band within
+_LEVELS = (0.005, 0.05, 0.95, 0.995)  # quantiles: the frame, and the band within
 _MARGIN = 0.04  # of the vertical axis
-_WITH_DOTS = 150  # positions up to which each number has a dot
+_WITH_MARKERS = 150  # positions up to which each number has a dot
 
 
 def forecast(
@@ -34,8 +34,8 @@ def forecast(
 ) -> Axes:
     """A sequence of numbers over the density that each of them had, given all before it.
 
-    The darker the shade, the denser; the line is the sequence, thin lines hold nine tenths of each density.
-    Numbers that are missing leave a gap in the line, and what comes after is predicted all the same.
+    The darker the shade, the higher the density; the line is the sequence, thin lines are the 5 % and 95 %
+    quantiles. Missing numbers leave a gap in the line; the positions after them are still predicted.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def forecast(
     --------
     >>> import numpy as np, tacit
     >>> series = np.random.default_rng(0).normal(size=300)
-    >>> model = tacit.KernelHMM(n_states=1, n_bells=4).fit(series)
+    >>> model = tacit.KernelHMM(n_states=1, n_basis=4).fit(series)
     >>> axes = forecast(model, series, last=50, n_ahead=5)
     >>> tuple(map(float, axes.get_xlim()))
     (249.5, 304.5)
@@ -80,7 +80,7 @@ def forecast(
         raise ArgumentError(f"n_ahead={n_ahead}, last={last}; give 0 or more, and 1 or more")
     numbers = _numbers(series, n_ahead)
     first = 0 if last is None else max(len(numbers) - n_ahead - last, 0)
-    bands = _one(model.quantiles(numbers, _SHARES, target=target, all_positions=True))[first:]
+    bands = _one(model.quantiles(numbers, _LEVELS, target=target, all_positions=True))[first:]
     shown = _column(model, numbers, target)[first:]
     low, high = _frame(bands, shown)
     grid = np.linspace(low, high, _N_PLACES)
@@ -103,7 +103,7 @@ def forecast(
 
 
 def _numbers(series: ArrayLike, n_ahead: int) -> Array:
-    """The sequence with as many missing numbers after it."""
+    """The sequence followed by `n_ahead` missing numbers."""
     try:
         numbers = np.asarray(series, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -115,9 +115,9 @@ def _numbers(series: ArrayLike, n_ahead: int) -> Array:
     return np.concatenate([numbers, np.full((n_ahead, *numbers.shape[1:]), np.nan)])
 
 
-def _one(found: Any) -> Array:
+def _one(values: Any) -> Array:
     """The values of the only sequence."""
-    return found if isinstance(found, np.ndarray) else np.asarray(found[0])
+    return values if isinstance(values, np.ndarray) else np.asarray(values[0])
 
 
 def _column(model: Any, numbers: Array, target: str | None) -> Array:
@@ -127,16 +127,16 @@ def _column(model: Any, numbers: Array, target: str | None) -> Array:
 
 
 def _frame(bands: Array, shown: Array) -> tuple[float, float]:
-    """From where to where the vertical axis goes: nearly all of the densities, and all numbers."""
-    there = shown[~np.isnan(shown)]
-    low = min(float(np.quantile(bands[:, 0], 0.05)), float(there.min(initial=np.inf)))
-    high = max(float(np.quantile(bands[:, -1], 0.95)), float(there.max(initial=-np.inf)))
+    """The limits of the vertical axis: nearly all of the densities, and all numbers."""
+    observed = shown[~np.isnan(shown)]
+    low = min(float(np.quantile(bands[:, 0], 0.05)), float(observed.min(initial=np.inf)))
+    high = max(float(np.quantile(bands[:, -1], 0.95)), float(observed.max(initial=-np.inf)))
     margin = _MARGIN * (high - low) or 0.5
     return low - margin, high + margin
 
 
 def _draw_shade(ax: Axes, times: NDArray[np.int64], grid: Array, densities: Array) -> None:
-    """Densities as shades of blue; a few sharp ones do not make all others pale."""
+    """Densities as shades of blue, scaled so that a few sharp ones do not make all others pale."""
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 
     shades = LinearSegmentedColormap.from_list("shades", ["#FFFFFF", style.SKY, style.BLUE])
@@ -159,5 +159,7 @@ def _draw_lines(ax: Axes, times: NDArray[np.int64], bands: Array, shown: Array) 
     look: dict[str, Any] = {"color": style.BLUE, "linewidth": 0.7, "drawstyle": "steps-mid"}
     ax.plot(times, lower, label="nine tenths", **look)
     ax.plot(times, upper, **look)
-    dots: dict[str, Any] = {"marker": "o", "markersize": 2.4} if len(times) <= _WITH_DOTS else {}
-    ax.plot(times, shown, label="observed", color=style.BLACK, linewidth=0.8, **dots)
+    markers: dict[str, Any] = (
+        {"marker": "o", "markersize": 2.4} if len(times) <= _WITH_MARKERS else {}
+    )
+    ax.plot(times, shown, label="observed", color=style.BLACK, linewidth=0.8, **markers)

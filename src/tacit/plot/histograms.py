@@ -1,4 +1,4 @@
-"""Small histograms of a tree's columns, as the model sees them when nothing is given."""
+"""Small histograms of the marginal distributions of a tree's columns."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Histogram:
 
     heights: Array  # (bar,)  0 to 1, the highest is 1
     numbers: bool  # else categories
-    own: int = -1  # the bar that the leaf stands for, where it stands for one category only
+    category: int = -1  # the bar that the leaf stands for, where it stands for one category only
 
 
 def histograms_of(model: Any) -> dict[str, Histogram]:
-    """By the names of the tree's leaves, the marginal distribution of each column.
+    """The marginal distribution of each column, by name of the leaf.
 
     Raises
     ------
@@ -52,30 +52,30 @@ def histograms_of(model: Any) -> dict[str, Histogram]:
             f"{type(model).__name__} has no distributions of columns; pass a fitted model or histograms=False"
         )
     schema, numbers = model.schema_, number_places(model)
-    found: dict[str, Histogram] = {}
+    histograms: dict[str, Histogram] = {}
     for place, name in enumerate(schema.names):
         if place in numbers:
-            found[name] = Histogram(_scaled(_bar_heights(model, name)), numbers=True)
+            histograms[name] = Histogram(_scaled(_bar_heights(model, name)), numbers=True)
             continue
-        (shares,) = model.predict_proba({name: [None]}, target=name)
-        found[name] = Histogram(_scaled(shares), numbers=False)
+        (probabilities,) = model.predict_proba({name: [None]}, target=name)
+        histograms[name] = Histogram(_scaled(probabilities), numbers=False)
         if not model.can(
             "components"
         ):  # of a Gaussian tree: one leaf for each category but the last
             leaves = model.scores_.names[model.scores_.coordinates_of(place)]
-            for own, leaf in enumerate(leaves):
-                mark = own if len(leaves) > 1 else -1
-                found[leaf] = Histogram(_scaled(shares), numbers=False, own=mark)
-    return found
+            for category, leaf in enumerate(leaves):
+                mark = category if len(leaves) > 1 else -1
+                histograms[leaf] = Histogram(_scaled(probabilities), numbers=False, category=mark)
+    return histograms
 
 
 def holds_numbers(model: Any) -> bool:
-    """Whether a fitted model has columns of numbers, and not of categories only."""
+    """Whether a fitted model has columns of numbers."""
     return bool(number_places(model))
 
 
 def _bar_heights(model: Any, name: str) -> Array:
-    """(bar,) the mean density in each of some even bars that hold all but the tails."""
+    """(bar,) the mean density in bars of equal width over all but the tails."""
     nothing = {name: [None]}
     (ends,) = model.quantiles(nothing, name, _TAILS)
     low, high = float(ends[0]), float(ends[1])
@@ -95,7 +95,7 @@ def _scaled(heights: Array) -> Array:
 def draw_histograms(
     ax: Axes, layout: TreeLayout, histograms: Mapping[str, Histogram], font: float
 ) -> None:
-    """Bars outwards of the nodes that have a histogram, on a thin line."""
+    """Draw the histograms outwards of their nodes, on a thin line."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     bars: dict[str, list[Any]] = {}
@@ -129,6 +129,6 @@ def _bars(histogram: Histogram, left: float, bottom: float) -> list[tuple[str, A
     shapes = []
     for bar, height in enumerate(heights):
         low, high = edges[bar] + gap, edges[bar + 1] - gap
-        colour = style.GREEN if histogram.own in {-1, bar} else style.PALE_GREEN
+        colour = style.GREEN if histogram.category in {-1, bar} else style.PALE_GREEN
         shapes.append((colour, [(low, bottom), (low, height), (high, height), (high, bottom)]))
     return shapes

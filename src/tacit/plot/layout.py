@@ -1,8 +1,7 @@
-"""Where the nodes of a tree stand on paper, so that no label meets another.
+"""The layout of a tree, such that no two labels overlap.
 
-The root stands in the middle (or at the left), generations stand in columns, and every label has a row of
-its own from its node outwards: the rows of a subtree are consecutive, so nothing else can come there.
-All sizes are in units of the font size.
+The root is in the middle (or at the left), generations are columns, and every label has its own row from its
+node outwards: the rows of a subtree are consecutive. All sizes are in units of the font size.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ OFFSET = 0.75  # from a node to its label
 
 @dataclass(frozen=True, eq=False)
 class TreeLayout:
-    """A node's place, and on which side of the root it stands."""
+    """The position of each node, and its side of the root."""
 
     names: tuple[str, ...]  # (node,)  the root first
     x: Array  # (node,)
@@ -37,20 +36,20 @@ class TreeLayout:
 
 
 def balance_point(topology: Topology) -> str:
-    """The node whose largest branch holds the fewest observed variables, so that no branch holds over half.
+    """The node whose largest branch has the fewest observed variables, so that none has more than half.
 
-    Held there, a tree that grows to both sides is not taller than it must be. Of several such nodes the
-    nearest to the centre is taken.
+    With this root, a tree that grows to both sides is as low as possible. Ties go to the node nearest to the
+    centre.
     """
     above = walk(topology.neighbours, topology.centre)
-    seen = set(topology.observed)
-    inside = {name: int(name in seen) for name in above}  # observed at or below each node
+    observed = set(topology.observed)
+    inside = {name: int(name in observed) for name in above}  # observed at or below each node
     largest = dict.fromkeys(above, 0)
     for name, up in reversed(above.items()):
         if up is not None:
             inside[up] += inside[name]
             largest[up] = max(largest[up], inside[name])
-    return min(above, key=lambda name: max(largest[name], len(seen) - inside[name]))
+    return min(above, key=lambda name: max(largest[name], len(observed) - inside[name]))
 
 
 def tidy_layout(
@@ -68,12 +67,12 @@ def tidy_layout(
     ----------
     topology : Topology
     root : str
-        The node at which the tree is held.
+        The root of the picture.
     outer : mapping of str to float
-        Widths of labels that stand outwards of their node, in a row of their own. Leaves and the root
-        must have one, though it may be zero.
+        Widths of labels outwards of their node, in their own row. Leaves and the root must have one, though
+        it may be zero.
     inner : mapping of str to float
-        Widths of labels that stand above the line to the parent.
+        Widths of labels above the line to the parent.
     two_sided : bool
         Whether the tree grows to both sides of its root.
     row : float
@@ -89,8 +88,8 @@ def tidy_layout(
     for node in range(len(names) - 1, 0, -1):
         n_rows[parent[node]] += n_rows[node]
         children[parent[node]].insert(0, node)
-    for each in children:
-        each.sort(key=lambda node: int(n_rows[node]))
+    for siblings in children:
+        siblings.sort(key=lambda node: int(n_rows[node]))
     side = _sides(children, n_rows, parent, two_sided=two_sided)
     y = row * _heights(children, n_rows, has_row, side)
     depth, x = np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
@@ -103,8 +102,8 @@ def tidy_layout(
             node = number[name]
             if side[node] == direction:
                 gaps[depth[node]] = max(gaps[depth[node]], width + 2 * OFFSET + 0.3)
-        here = side == direction
-        x[here] = direction * np.cumsum(gaps)[depth[here]]
+        on_side = side == direction
+        x[on_side] = direction * np.cumsum(gaps)[depth[on_side]]
     reach = x + side * np.array([OFFSET + outer.get(name, 0.0) for name in names])
     extent = (
         min(reach.min(), x.min()) - MARGIN,
@@ -122,7 +121,7 @@ def _sides(
     *,
     two_sided: bool,
 ) -> NDArray[np.int64]:
-    """The root's subtrees shared out, largest first, to the side that has fewer rows."""
+    """The side of each node: the root's subtrees, largest first, go to the side with fewer rows."""
     side = np.ones(len(children), dtype=np.int64)
     if two_sided:
         load = {1: 1, -1: 0}  # the root's own label stands at its right
@@ -142,22 +141,22 @@ def _heights(
     has_row: NDArray[np.bool_],
     side: NDArray[np.int64],
 ) -> Array:
-    """Rows from top to bottom, of height one; a node without a row stands in the middle of its children."""
+    """Rows from top to bottom, of height one; a node without a row is in the middle of its children."""
     y = np.zeros(len(children))
     first_row = np.zeros(len(children), dtype=np.int64)
     for node, below in enumerate(children):
         for direction in (1, -1):
-            here = [child for child in below if side[child] == direction]
+            on_side = [child for child in below if side[child] == direction]
             row = first_row[node]
             keeps_row = has_row[node] and direction == side[node]
-            middle = len(here) // 2
-            for place, child in enumerate(here):
+            middle = len(on_side) // 2
+            for place, child in enumerate(on_side):
                 row += keeps_row and place == middle
                 first_row[child] = row
                 row += n_rows[child]
             if keeps_row:
-                own = first_row[here[middle]] - 1 if middle < len(here) else row
-                y[node] = -own
+                middle_row = first_row[on_side[middle]] - 1 if middle < len(on_side) else row
+                y[node] = -middle_row
     spans = {}
     for direction in (1, -1):
         rows = [

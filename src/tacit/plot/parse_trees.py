@@ -64,47 +64,47 @@ def parse(
     ['S', 'NP', 'D', 'the', 'N', 'cat', 'VP', 'V', 'sleeps']
     """
     plt = style.pyplot()
-    whole = _one_tree(tree)
-    words = [word for word, _ in whole.leaves()]
+    one_tree = _one_tree(tree)
+    words = [word for word, _ in one_tree.leaves()]
     if len(words) > max_words:
         raise ArgumentError(
             f"the sentence has {len(words)} words; a picture of more than max_words={max_words} is hard to "
             f"read: draw a part, or raise max_words"
         )
     others = None if compare is None else _spans_of(_one_tree(compare), words)
-    root = _placed(whole)
+    root = _placed(one_tree)
     if ax is None:
-        _, ax = plt.subplots(figsize=parse_size(whole), layout="constrained")
+        _, ax = plt.subplots(figsize=parse_size(one_tree), layout="constrained")
     ax.set_axis_off()
-    ax.set_xlim(-0.3, _width(whole) + 0.3)
+    ax.set_xlim(-0.3, _width(one_tree) + 0.3)
     ax.set_ylim(-_LEVEL, (root.level + 0.6) * _LEVEL)
     wrong = _draw(ax, root, others)
     if others is not None:
-        what = "bracket" if wrong == 1 else "brackets"
+        noun = "bracket" if wrong == 1 else "brackets"
         ax.set_title(
-            f"{wrong} {what} that the other tree has not", fontsize=style.FONT_SIZE, loc="left"
+            f"{wrong} {noun} that the other tree has not", fontsize=style.FONT_SIZE, loc="left"
         )
     return ax
 
 
 def parse_size(tree: ParseTree, *, compare: bool = False) -> tuple[float, float]:
-    """Width and height in inches that suit the picture of a tree, with a line above if it is compared."""
+    """Width and height of the picture of a tree in inches, with a title line if it is compared."""
     line = 0.25 if compare else 0.0
     height = (_placed(tree).level + 1) * _LEVEL + 0.4 + line
     return max(_width(tree) + 0.4, 2.0), max(height, 1.2)
 
 
-def _one_tree(given: Any) -> ParseTree:
-    if isinstance(given, ParseTree):
-        return given
-    if not isinstance(given, str):
+def _one_tree(source: Any) -> ParseTree:
+    if isinstance(source, ParseTree):
+        return source
+    if not isinstance(source, str):
         raise ArgumentTypeError(
-            f"a {type(given).__name__} is no tree; give a ParseTree or text in brackets"
+            f"a {type(source).__name__} is no tree; give a ParseTree or text in brackets"
         )
-    found = read_trees([given])
-    if len(found) != 1:
-        raise ArgumentError(f"the text holds {len(found)} trees; give one")
-    return found[0]
+    trees = read_trees([source])
+    if len(trees) != 1:
+        raise ArgumentError(f"the text holds {len(trees)} trees; give one")
+    return trees[0]
 
 
 def _spans_of(tree: ParseTree, words: list[str]) -> Counter[tuple[str, int, int]]:
@@ -119,7 +119,7 @@ def _width(tree: ParseTree) -> float:
 
 
 def _placed(tree: ParseTree) -> _Node:
-    """The nodes with their places: words from left to right, brackets above the middle of their children."""
+    """The nodes with positions: words from left to right, brackets above the middle of their children."""
     nodes = list(tree.nodes())
     leaves = tree.leaves()
     ends = [0.0]
@@ -141,7 +141,7 @@ def _placed(tree: ParseTree) -> _Node:
 
 
 def _draw(ax: Axes, root: _Node, others: Counter[tuple[str, int, int]] | None) -> int:
-    """Draw all nodes, parents first; how many brackets the other tree has not."""
+    """Draw all nodes, parents first; return the number of brackets that the other tree lacks."""
     left = None if others is None else others.copy()
     wrong = 0
     size = style.FONT_SIZE
@@ -156,7 +156,7 @@ def _draw(ax: Axes, root: _Node, others: Counter[tuple[str, int, int]] | None) -
                 left[node.span] -= 1
             else:
                 colour, wrong = style.VERMILION, wrong + 1
-        # By a bar below the bracket: slanted lines would cross the words of brothers.
+        # Right angles: slanted lines would cross the words of siblings.
         bar = y - _LEVEL / 2
         for child in node.children:
             xs, ys = [node.x, node.x, child.x, child.x], [y, bar, bar, child.level * _LEVEL]

@@ -1,4 +1,4 @@
-"""The picture of what a sequence says of the hidden states behind it."""
+"""The picture of the posterior of the hidden states of a sequence."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def posterior(
 ) -> Axes:
     """Probabilities of the hidden states at each position of a sequence, given all of it.
 
-    Up to six states are areas that fill the height together; more are rows of shades, the darker the more
-    probable. Symbols stand below their positions as long as there is room for them.
+    Up to six states are stacked areas; more are rows of shades, the darker the more probable. Symbols are
+    printed below their positions where there is room.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def posterior(
         missing.
     ax : matplotlib.axes.Axes, optional
     first : int
-        The first position that is shown; the whole sequence is still what is known.
+        The first position that is shown; the posterior is given the whole sequence.
     last : int, optional
         The position after the last that is shown; the end of the sequence by default.
     max_label : int
@@ -84,8 +84,8 @@ def posterior(
     times = np.arange(first, end)
     if ax is None:
         height = 2.4 if posteriors.shape[1] <= _AREAS else 1.2 + 0.13 * max(posteriors.shape[1], 12)
-        wanted = _BESIDE + _needed(labels) * len(labels)
-        width = max(wanted, 4.0) if wanted <= _WIDEST else 9.0
+        needed = _BESIDE + _needed(labels) * len(labels)
+        width = max(needed, 4.0) if needed <= _WIDEST else 9.0
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
         room = (width - _BESIDE) / len(labels)
     else:
@@ -102,20 +102,20 @@ def posterior(
 
 
 def _read(model: Any, sequence: Any, max_label: int) -> tuple[Array, list[str]]:
-    """(time, state) what the sequence says, and what stands at each position; nothing of numbers."""
-    one = model._as_one(sequence)  # noqa: SLF001  the model's own way, with its symbols
-    found = model.posterior(one)
-    if isinstance(found, list):
-        if len(found) != 1:
-            raise DataError(f"{len(found)} sequences were given; one can be drawn")
-        (found,) = found
-    if not len(found):
+    """(time, state) the posterior, and the symbol at each position; empty texts for numbers."""
+    one = model._as_one(sequence)  # noqa: SLF001  reads the sequence with the model's symbols
+    posterior = model.posterior(one)
+    if isinstance(posterior, list):
+        if len(posterior) != 1:
+            raise DataError(f"{len(posterior)} sequences were given; one can be drawn")
+        (posterior,) = posterior
+    if not len(posterior):
         raise DataError("the sequence is empty: there is no position to draw")
     if not model.symbols_:
-        return found, [""] * len(found)
-    shown = [style.shortened(each, max_label) for each in model.symbols_]
+        return posterior, [""] * len(posterior)
+    shown = [style.shortened(symbol, max_label) for symbol in model.symbols_]
     read = model._read(one)  # noqa: SLF001
-    return found, [shown[code] if code >= 0 else "?" for code in read.codes.tolist()]
+    return posterior, [shown[code] if code >= 0 else "?" for code in read.codes.tolist()]
 
 
 def _draw_areas(ax: Axes, times: NDArray[np.int64], posteriors: Array) -> None:
@@ -167,13 +167,13 @@ def _draw_rows(ax: Axes, times: NDArray[np.int64], posteriors: Array) -> None:
 
 
 def _needed(labels: list[str]) -> float:
-    """Inches of a position, so that its symbol has room: beside the next, or turned where it is long."""
+    """Width of a position in inches, such that its symbol fits: upright, or rotated where it is long."""
     widest = max(style.text_widths(labels), default=0.0)
     return _INCH_PER_SYMBOL if widest > 2.5 else max((widest + 0.6) * _FONT / 72, _INCH_PER_SYMBOL)
 
 
 def _mark_positions(ax: Axes, times: NDArray[np.int64], labels: list[str], room: float) -> None:
-    """Symbols below their positions where there is room, else numbers of positions alone."""
+    """Label positions with their symbols where there is room, else with numbers."""
     widest = max(style.text_widths(labels), default=0.0)
     if widest == 0 or room < 0.8 * _INCH_PER_SYMBOL:
         ax.set_xlabel("position")

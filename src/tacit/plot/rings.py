@@ -1,4 +1,4 @@
-"""Where the states of a chain stand on paper: around a circle, with what they show outside of it."""
+"""The places of the states of a chain: around a circle, with their symbols outside of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FEW = 10  # states up to which labels stand upright, one symbol in a line
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """What is drawn of hidden states."""
+    """The hidden states to draw."""
 
     names: list[str]  # (state,)
     visits: Array  # (state,)  fractions
@@ -36,17 +36,17 @@ class States:
         """Some of the states."""
         return replace(
             self,
-            names=[self.names[each] for each in chosen],
+            names=[self.names[state] for state in chosen],
             visits=self.visits[chosen],
             start=self.start[chosen],
             transitions=self.transitions[np.ix_(chosen, chosen)],
-            labels=[self.labels[each] for each in chosen],
+            labels=[self.labels[state] for state in chosen],
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Ring:
-    """States around a circle, those that follow each other side by side."""
+    """States around a circle, with frequent transitions between neighbours."""
 
     states: States
     angles: Array  # (state,)
@@ -72,16 +72,16 @@ class Ring:
 
     @property
     def places(self) -> Array:
-        """(state, 2) the middles of the discs."""
+        """(state, 2) the centres of the discs."""
         return self.radius * np.stack([np.cos(self.angles), np.sin(self.angles)], axis=1)
 
     def outwards(self, state: int, distance: float) -> tuple[float, float]:
-        """A place beyond a disc's edge, on the ray from the middle."""
-        far = self.radius + self.discs[state] + distance
-        return far * float(np.cos(self.angles[state])), far * float(np.sin(self.angles[state]))
+        """A point beyond a disc's edge, on the ray from the centre."""
+        reach = self.radius + self.discs[state] + distance
+        return reach * float(np.cos(self.angles[state])), reach * float(np.sin(self.angles[state]))
 
     def loop(self, state: int) -> float:
-        """Radius of the ring of a state that follows itself."""
+        """Radius of the ring of a self-transition."""
         return 0.55 * float(self.discs[state])
 
     def label_box(self, state: int) -> tuple[float, float, float, float]:
@@ -100,7 +100,7 @@ class Ring:
         return min(x, end[0]), max(x, end[0]), min(y, end[1]), max(y, end[1])
 
     def alignment(self, state: int) -> tuple[str, str]:
-        """Which side of an upright label is at its state."""
+        """Horizontal and vertical alignment of an upright label."""
         x, y = np.cos(self.angles[state]), np.sin(self.angles[state])
         across = "left" if x > 0.3 else "right" if x < -0.3 else "center"
         up = "bottom" if y > 0.5 else "top" if y < -0.5 else "center"
@@ -144,8 +144,8 @@ def _round_order(states: States) -> NDArray[np.int64]:
     gap = np.minimum(gap, k - gap)
     order = np.arange(k)
 
-    def length(each: NDArray[np.int64]) -> float:
-        return float((flow[np.ix_(each, each)] * gap).sum())
+    def length(ring: NDArray[np.int64]) -> float:
+        return float((flow[np.ix_(ring, ring)] * gap).sum())
 
     best = length(order)
     for _ in range(10):

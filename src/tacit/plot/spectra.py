@@ -23,10 +23,10 @@ _NAMED = 60  # edges up to which each is named
 def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) -> Axes:
     """Singular values that were kept and cut, on a log scale: at each edge of a tree, or of a chain in turn.
 
-    Where kept values stand far above the threshold and cut ones far below, the number of states is
-    clear; where they crowd around it, more data or fewer states are wanted. Edges are sorted by their
-    smallest kept value: the weakest stands at the left. Of a hidden Markov model, an automaton or topics
-    there is one spectrum, from the largest value on: where it turns flat, noise begins.
+    Where kept values are far above the threshold and cut ones far below, the number of states is clear;
+    where they crowd around it, more data or fewer states are needed. Edges are sorted by their smallest kept
+    value, the weakest first. A hidden Markov model, an automaton or topics have one spectrum, from the
+    largest value on: where it turns flat, noise begins.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
         width = max(4.0, 0.22 * min(len(edges), _NAMED) + 1.2)
         _, ax = plt.subplots(figsize=(width, 3.6), layout="constrained")
     floor = _floor(edges)
-    for which, colour, marker, filled in (
+    for part, colour, marker, filled in (
         ("kept", style.BLUE, "o", True),
         ("cut", style.VERMILION, "x", False),
     ):
-        places = [place for place, edge in enumerate(edges) for _ in edge.get(which, ())]
-        values = [max(value, floor) for edge in edges for value in edge.get(which, ())]
+        places = [place for place, edge in enumerate(edges) for _ in edge.get(part, ())]
+        values = [max(value, floor) for edge in edges for value in edge.get(part, ())]
         ax.scatter(
             places,
             values,
@@ -79,7 +79,7 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
             marker=marker,
             color=colour,
             linewidths=0.0 if filled else 1.2,
-            label=which,
+            label=part,
             zorder=3,
         )
     _draw_thresholds(ax, edges)
@@ -108,8 +108,8 @@ def _spectrum(model: Any) -> tuple[Array, int, float | None] | None:
     if not len(values):
         return None
     names = ("n_kept", "n_supported", "rank")
-    kept = (diagnostics[name] for name in names if name in diagnostics)
-    n_kept = int(next(kept, len(values)))
+    numbers_kept = (diagnostics[name] for name in names if name in diagnostics)
+    n_kept = int(next(numbers_kept, len(values)))
     noise = diagnostics.get("noise")
     return values, n_kept, None if noise is None else float(noise)
 
@@ -164,8 +164,8 @@ def _edges(model: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _floor(edges: Sequence[Mapping[str, Any]]) -> float:
-    """Where values that are zero, or zero but for rounding, are drawn: below all others."""
-    values = [value for edge in edges for which in ("kept", "cut") for value in edge.get(which, ())]
+    """The height at which values that are zero up to rounding are drawn: below all others."""
+    values = [value for edge in edges for part in ("kept", "cut") for value in edge.get(part, ())]
     values += [edge["threshold"] for edge in edges if edge.get("threshold") is not None]
     real = [value for value in values if value > 1e-14]
     return min(real) / 3 if real else 1e-14

@@ -15,7 +15,6 @@ BLACK = "#000000"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
 GREEN = "#009E73"
-YELLOW = "#F0E442"
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
 PURPLE = "#CC79A7"
@@ -41,7 +40,7 @@ def pyplot() -> ModuleType:
 
 
 def legend_place(ax: Axes) -> dict[str, Any]:
-    """Where a legend goes: above the axes, if the figure makes room for it there, or within them."""
+    """The place of a legend: above the axes, if the figure has a layout engine, or within them."""
     if ax.figure.get_layout_engine() is None:
         return {"loc": "best", "framealpha": 0.8, "edgecolor": "none"}
     return {
@@ -64,6 +63,6 @@ def text_widths(texts: list[str]) -> list[float]:
 
 
 def shortened(name: object, max_label: int) -> str:
-    """A name on one line and not too long; what prints as nothing, as Python writes it."""
+    """A name on one line, cut to a length; the repr of a blank one."""
     line = " ".join(str(name).split()) or repr(name)
     return line if len(line) <= max_label else line[: max(max_label - 1, 1)] + "…"

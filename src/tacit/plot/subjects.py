@@ -1,4 +1,4 @@
-"""What a picture of a tree shows: the tree, states of its hidden nodes, strengths of its edges."""
+"""What is drawn of a tree: the tree, states of its hidden nodes, strengths of its edges."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _component_subject(component: Component) -> Subject:
 
 
 def _junction_subject(model: Any) -> Subject:
-    """A junction tree as it is: a set with two neighbours stands for variables that are nowhere else."""
+    """A junction tree with all its nodes: one with two neighbours may hold variables that no other has."""
     junction, tables = model.junction_, model.tables_
     names = junction.tree.names
     hidden = junction.tree.hidden

@@ -45,10 +45,10 @@ def tree(
 ) -> Axes:
     """A picture of a tree: observed variables as squares, hidden ones as discs with their states.
 
-    The tree is held at its centre; where it is large, in the middle of its variables, and grows to both
-    sides. No two labels overlap: without `ax` the figure is made as large as it must be, with `ax` the font
-    as small. If the model has probability tables, the wider an edge the stronger the dependence across it
-    (the largest correlation that functions of its two ends can have; of a Gaussian tree, the correlation).
+    The root is the centre of the tree; a large tree grows to both sides of a node that balances its
+    variables. No two labels overlap: without `ax` the figure is as large as needed, with `ax` the font is as
+    small as needed. If the model has probability tables, the wider an edge the stronger the dependence across
+    it (maximal correlation; of a Gaussian tree, the correlation).
     The hidden nodes of a junction tree are named after the variables that each of them holds.
 
     Parameters
@@ -58,9 +58,8 @@ def tree(
     ax : matplotlib.axes.Axes, optional
         Where to draw; its axis lines are taken away.
     histograms : bool or "auto"
-        Whether every column has a small histogram: the distribution that it has in the model when nothing is
-        given, from the 0.5 % to the 99.5 % quantile of numbers, or one bar for each category. "auto": where a
-        column holds numbers.
+        Whether every column has a small histogram of its marginal distribution: from the 0.5 % to the 99.5 %
+        quantile of numbers, or one bar for each category. "auto": where a column holds numbers.
     hidden_labels : bool, optional
         Whether hidden nodes are named; without it, where the tree is not too deep.
     max_label : int
@@ -75,8 +74,8 @@ def tree(
     Raises
     ------
     NotAvailableError
-        The model has no tree: it was not fitted, or is no tree model. Or histograms are wanted of
-        something that is no fitted model.
+        The model has no tree: it was not fitted, or is no tree model. Or histograms were requested of
+        something that is not a fitted model.
     DependencyError
         matplotlib is not installed.
 
@@ -119,18 +118,18 @@ def tree(
     return ax
 
 
-def _histograms(model: Any, subject: Subject, wanted: bool | str) -> dict[str, small.Histogram]:
+def _histograms(model: Any, subject: Subject, option: bool | str) -> dict[str, small.Histogram]:
     """The histograms of the observed nodes, by name; none where none are wanted."""
-    if wanted not in {True, False, "auto"}:
-        raise ArgumentError(f'histograms={wanted!r}; give True, False or "auto"')
-    if not (small.holds_numbers(model) if wanted == "auto" else wanted):
+    if option not in {True, False, "auto"}:
+        raise ArgumentError(f'histograms={option!r}; give True, False or "auto"')
+    if not (small.holds_numbers(model) if option == "auto" else option):
         return {}
-    found = small.histograms_of(model)
-    return {name: found[name] for name in subject.topology.observed}
+    histograms = small.histograms_of(model)
+    return {name: histograms[name] for name in subject.topology.observed}
 
 
 def _labels(subject: Subject, max_label: int) -> dict[str, str]:
-    """What stands at each node."""
+    """The label of each node."""
     hidden = {
         name: subject.sets.get(name) or _shown(name, min(max_label, _HIDDEN_LABEL))
         for name in subject.topology.hidden
@@ -151,7 +150,7 @@ def _layout(
     *,
     hidden_labels: bool | None,
 ) -> tuple[TreeLayout, set[str], set[str]]:
-    """Where nodes stand, which labels stand outwards of them, and which above the line inwards."""
+    """The layout, and the nodes with labels outwards of them and above the line to the parent."""
     topology = subject.topology
     two_sided = len(topology.observed) > _ONE_SIDED
     root = balance_point(topology) if two_sided else topology.centre
@@ -181,7 +180,7 @@ def _n_generations(topology: Topology, root: str) -> int:
 
 
 def _draw_edges(ax: Axes, layout: TreeLayout, subject: Subject, font: float) -> None:
-    """Thin bars down the generations, and from them a line to each child, wide where it matters."""
+    """Draw thin bars down the generations, and a line to each child, as wide as its edge is strong."""
     from matplotlib.collections import LineCollection
 
     bars, lines, widths = [], [], []
@@ -208,16 +207,16 @@ def _line_width(strength: float) -> float:
 
 
 def _draw_nodes(ax: Axes, layout: TreeLayout, subject: Subject, font: float) -> None:
-    seen = set(subject.topology.observed)
-    squares = np.array([name in seen for name in layout.names])
+    observed = set(subject.topology.observed)
+    squares = np.array([name in observed for name in layout.names])
     size = _DISC if subject.n_states else _DOT
-    for which, marker, em, colour in (
+    for mask, marker, em, colour in (
         (squares, "s", _DOT, style.BLUE),
         (~squares, "o", size, style.ORANGE),
     ):
         ax.scatter(
-            layout.x[which],
-            layout.y[which],
+            layout.x[mask],
+            layout.y[mask],
             s=(em * font) ** 2,
             marker=marker,
             color=colour,
@@ -252,7 +251,7 @@ def _draw_labels(
     *,
     outwards: bool,
 ) -> None:
-    """Names beside their nodes (beyond what stands there already), or above the lines to the root."""
+    """Draw names beside their nodes (beyond their histograms), or above the lines to the root."""
     for node, name in enumerate(layout.names):
         if name not in labels:
             continue
@@ -271,7 +270,7 @@ def _draw_labels(
 
 
 def _legend_entries(subject: Subject, pictures: Mapping[str, small.Histogram]) -> list[Entry]:
-    """What the legend explains: text, and how its mark looks (sizes in units of the font size)."""
+    """The entries of the legend: text and line style (sizes in units of the font size)."""
     square = {"marker": "s", "markersize": _DOT, "color": style.BLUE, "linewidth": 0.0}
     entries = [("observed", square)]
     if subject.topology.hidden:
@@ -282,7 +281,7 @@ def _legend_entries(subject: Subject, pictures: Mapping[str, small.Histogram]) -
             text = "hidden variables (number of joint states)"
         entries.append((text, disc))
     for numbers, text, colour in ((True, "numbers", style.SKY), (False, "categories", style.GREEN)):
-        if any(each.numbers == numbers for each in pictures.values()):
+        if any(histogram.numbers == numbers for histogram in pictures.values()):
             entries.append((text, {"color": colour, "linewidth": 0.7}))
     if subject.strengths:
         for strength in (0.1, 0.5, 1.0):
@@ -298,14 +297,14 @@ def _with_legend(
     left, right, bottom, top = extent
     if not entries:
         return extent
-    n_columns, wanted = _legend_columns(entries, right - left)
-    more = max(0.0, wanted - (right - left)) / 2
+    n_columns, legend_width = _legend_columns(entries, right - left)
+    more = max(0.0, legend_width - (right - left)) / 2
     n_rows = -(-len(entries) // n_columns)
     return left - more, right + more, bottom - _LEGEND_ROW * n_rows - 0.5, top
 
 
 def _legend_columns(entries: list[Entry], width: float) -> tuple[int, float]:
-    """In how many columns the legend fits into a width, and how wide it is then."""
+    """The number of columns with which the legend fits into a width, and its width then."""
     widths = [_HIDDEN_FONT * (w + _MARK) for w in style.text_widths([text for text, _ in entries])]
     for n_columns in range(len(entries), 0, -1):
         n_rows = -(-len(entries) // n_columns)

@@ -1,4 +1,4 @@
-"""How automata are fitted: all at once, or to more and more sequences."""
+"""Fitting of automata: `fit` and `partial_fit`."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from tacit.core.arguments import seed_from
 from tacit.errors import DataError, NotAvailableError
 from tacit.sequences.automaton_queries import AutomatonQueries
-from tacit.sequences.sequence_queries import lengths_from
+from tacit.sequences.data.sequences import lengths_from
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
     from tacit.sequences.moments.prefixes import PrefixTree
 
-# The share of sequences that is left out to choose by, and the most of them; none where there are few.
-HELD_OUT, MOST_HELD_OUT, FEWEST = 0.1, 10_000, 20
+# The fraction of sequences held out for model selection, the most of them, and the fewest that are split.
+HELD_OUT, MOST_HELD_OUT, LEAST_SEQUENCES = 0.1, 10_000, 20
 
 
 class FittedAutomaton(AutomatonQueries):
-    """What fits a model to the tree of beginnings of sequences.
+    """Fits a model to the prefix tree of sequences.
 
-    Whatever is learnt follows from the tree, which is the same in whatever order and pieces sequences come.
+    The tree, and so the model, does not depend on the order and the chunks in which sequences come.
     """
 
     progress: Any
@@ -36,12 +36,12 @@ class FittedAutomaton(AutomatonQueries):
         X : list of sequences, array, (X, lengths), frame or path
             See `tacit.sequences.data.read_sequences`; None and NaN are missing. Sequences may be empty.
         y : None
-            Not used; lengths may stand here, as hmmlearn has them.
+            Not used; or lengths, as in hmmlearn.
         lengths : (sequence,) integers, optional
-            Where X holds all sequences in turn.
+            If X holds all sequences one after the other.
         validation : the same as X, optional
-            Sequences to choose by, which are then learnt from too. Without them a tenth of X is left out
-            where something is to be chosen.
+            Held-out sequences for model selection, which are then learnt from too. Without them a tenth of X
+            is held out if there is something to select.
         """
         from tacit.sequences.moments.prefixes import PrefixTree
 
@@ -52,29 +52,29 @@ class FittedAutomaton(AutomatonQueries):
         if validation is not None:
             held_out = PrefixTree.of(self._read_new(validation, symbols=sequences.symbols))
             if not held_out.n_sequences:
-                raise DataError("validation holds no sequence; give some, or leave it away")
+                raise DataError("validation holds no sequence; give some, or leave it out")
         self._learn(tree, held_out)
         self.symbols_ = sequences.symbols
         self.tree_ = tree if held_out is None else tree + held_out
-        self._keep_columns(X, sequences)
+        self._set_n_features_in(X, sequences)
         return self
 
     def partial_fit(
         self, X: Any, y: Any = None, *, lengths: Any = None, symbols: Any = None
     ) -> Self:
-        """Learn from more sequences, besides those that were seen before.
+        """Learn from more sequences, besides those of earlier calls.
 
-        The model is that of `fit` on all of them at once, in whatever pieces they came.
+        The model is that of `fit` on all of them at once, whatever the chunks.
 
         Parameters
         ----------
         X : sequences
         y : None
-            Not used; lengths may stand here.
+            Not used; or lengths, as in hmmlearn.
         lengths : (sequence,) integers, optional
         symbols : sequence of hashables, optional
-            All that will ever come, at the first call; by default those of the first chunk. Later ones that
-            are not among them are errors, or missing, as `unknown` says.
+            All symbols that will ever come, at the first call; by default those of the first chunk. Others
+            are errors or missing, as `unknown` says.
         """
         from tacit.sequences.moments.prefixes import PrefixTree
 
@@ -89,26 +89,26 @@ class FittedAutomaton(AutomatonQueries):
         tree = PrefixTree.of(sequences) if before is None else before + PrefixTree.of(sequences)
         self._learn(tree, None)
         self.symbols_, self.tree_ = sequences.symbols, tree
-        self._keep_columns(X, sequences)
+        self._set_n_features_in(X, sequences)
         return self
 
-    # -- what a model has to say ------------------------------------------------------------------
+    # -- implemented by models --------------------------------------------------------------------
 
     def _check_arguments(self) -> None:
-        """Raise where an argument makes no sense."""
+        """Raise if an argument is invalid."""
         raise NotImplementedError
 
     def _learn_from(
         self, tree: PrefixTree, held_out: PrefixTree | None, seed: int, report: Report
     ) -> None:
-        """Put what is learnt from one tree, and chosen by another, into attributes."""
+        """Set the attributes learnt from one tree and selected by another."""
         raise NotImplementedError
 
-    def _is_open(self) -> bool:
-        """Whether something is to be chosen."""
+    def _has_choices(self) -> bool:
+        """Whether there is something to select."""
         raise NotImplementedError
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- private ----------------------------------------------------------------------------------
 
     def _learn(self, tree: PrefixTree, held_out: PrefixTree | None) -> None:
         if not tree.n_sequences:
@@ -118,8 +118,8 @@ class FittedAutomaton(AutomatonQueries):
                 "all sequences are empty: there is no symbol to learn; give longer ones"
             )
         seed, n = seed_from(self.random_state), tree.n_sequences
-        if held_out is None and self._is_open() and n >= FEWEST:
-            n_held = min(round(HELD_OUT * n), MOST_HELD_OUT)
-            tree, held_out = tree.divided(n_held, np.random.default_rng(seed))
+        if held_out is None and self._has_choices() and n >= LEAST_SEQUENCES:
+            n_held_out = min(round(HELD_OUT * n), MOST_HELD_OUT)
+            tree, held_out = tree.divided(n_held_out, np.random.default_rng(seed))
         with self._working() as report:
             self._learn_from(tree, held_out, seed, report)

@@ -1,4 +1,4 @@
-"""What a fitted automaton can be asked."""
+"""Queries of fitted automata."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacit.sequences.sequence_queries import Answer, SequenceModel
 
 if TYPE_CHECKING:
     from tacit.sequences.data.sequences import Sequences
-    from tacit.sequences.query.automata import MixedAutomaton, Scored, State, Told
+    from tacit.sequences.query.automata import MixedAutomaton, NodePredictions, NodeScores, State
     from tacit.sequences.query.mean_automata import MeanAutomaton
 
 Array = NDArray[np.float64]
@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 
 
 class AutomatonQueries(SequenceModel):
-    """Queries of a model that says where sequences end: the probabilities of all sequences sum to one."""
+    """Queries of a model of where sequences end: the probabilities of all sequences sum to one."""
 
     abilities = SequenceModel.abilities | {"ends"}
 
@@ -42,9 +42,9 @@ class AutomatonQueries(SequenceModel):
         n_samples : int
             Number of draws.
         given : one sequence, optional
-            What came before; draws hold what follows it.
+            The sequence so far; draws hold what follows it.
         max_length : int
-            Draws that have not ended after so many symbols are cut off there.
+            Draws that have not ended after so many symbols are cut off.
         random_state : int, Generator or None
         """
         from tacit.sequences.query.automata import drawn
@@ -52,7 +52,9 @@ class AutomatonQueries(SequenceModel):
         self._check_fitted()
         check_rows("n_samples", n_samples)
         check_rows("max_length", max_length)
-        state = tuple(np.repeat(each, int(n_samples), axis=0) for each in self._state_after(given))
+        state = tuple(
+            np.repeat(array, int(n_samples), axis=0) for array in self._state_after(given)
+        )
         codes, lengths = drawn(
             self.predictor_, state, int(max_length), generator_from(random_state)
         )
@@ -60,41 +62,41 @@ class AutomatonQueries(SequenceModel):
         ends = np.cumsum(lengths).tolist()
         return [symbols[end - size : end] for end, size in zip(ends, lengths.tolist(), strict=True)]
 
-    # -- what the base class asks -----------------------------------------------------------------
+    # -- required by the base class ---------------------------------------------------------------
 
     def _log_probs(self, sequences: Any) -> Answer:
-        found, places = self._scored(sequences)
-        return found.log_strings[places[_last(sequences)]], _repairs(found)
+        scores, places = self._scored(sequences)
+        return scores.log_strings[places[_last(sequences)]], _repairs(scores)
 
     def _log_prefixes(self, sequences: Any) -> Answer:
-        found, places = self._scored(sequences)
-        return found.log_prefixes[places[_last(sequences)]], _repairs(found)
+        scores, places = self._scored(sequences)
+        return scores.log_prefixes[places[_last(sequences)]], _repairs(scores)
 
     def _next_probs(self, sequences: Any, *, all_positions: bool, steps: int) -> Answer:
         from tacit.sequences.moments.prefixes import PrefixTree
-        from tacit.sequences.query.automata import ahead, told, walked_levels
+        from tacit.sequences.query.automata import ahead, node_predictions, walked_levels
 
         tree, places = PrefixTree.placed(sequences)
         repairs: dict[str, Any] = {}
         if steps == 1:
-            found = told(self.predictor_, tree)
-            probs, repairs = found.probs, _repairs(found)
+            predictions = node_predictions(self.predictor_, tree)
+            probs, repairs = predictions.probs, _repairs(predictions)
         else:
             probs = np.empty((tree.n_nodes, self.predictor_.n_symbols + 1))
             for level, state in walked_levels(self.predictor_, tree):
                 probs[level] = ahead(self.predictor_, state, steps)
-        wanted = _before(sequences) if all_positions else _last(sequences)
-        return np.asarray(probs[places[wanted]]), repairs
+        at = _before(sequences) if all_positions else _last(sequences)
+        return np.asarray(probs[places[at]]), repairs
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- private ----------------------------------------------------------------------------------
 
-    def _scored(self, sequences: Sequences) -> tuple[Scored, Integers]:
-        """How likely every beginning of these sequences is, and which each place is."""
+    def _scored(self, sequences: Sequences) -> tuple[NodeScores, Integers]:
+        """Scores of all prefixes of these sequences, and the node of each place."""
         from tacit.sequences.moments.prefixes import PrefixTree
-        from tacit.sequences.query.automata import scored
+        from tacit.sequences.query.automata import node_scores
 
         tree, places = PrefixTree.placed(sequences)
-        return scored(self.predictor_, tree), places
+        return node_scores(self.predictor_, tree), places
 
     def _state_after(self, given: Any) -> State:
         from tacit.sequences.moments.prefixes import PrefixTree
@@ -103,11 +105,11 @@ class AutomatonQueries(SequenceModel):
         if given is None:
             return self.predictor_.begin(1)
         *_, (_, state) = walked_levels(self.predictor_, PrefixTree.of(self._read_one(given)))
-        return tuple(each[-1:] for each in state)
+        return tuple(array[-1:] for array in state)
 
 
-def _repairs(found: Scored | Told) -> dict[str, Any]:
-    return {**found.repairs.as_dict(), "n_restarts": found.n_broken}
+def _repairs(answers: NodeScores | NodePredictions) -> dict[str, Any]:
+    return {**answers.repairs.as_dict(), "n_restarts": answers.n_broken}
 
 
 def _last(sequences: Sequences) -> Integers:
@@ -117,5 +119,5 @@ def _last(sequences: Sequences) -> Integers:
 
 def _before(sequences: Sequences) -> Integers:
     """(position,) the place before each."""
-    own = np.repeat(np.arange(len(sequences.lengths)), sequences.lengths)
-    return np.arange(sequences.n_positions) + own
+    sequence = np.repeat(np.arange(len(sequences.lengths)), sequences.lengths)
+    return np.arange(sequences.n_positions) + sequence

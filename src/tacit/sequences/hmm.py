@@ -7,57 +7,58 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.errors import ArgumentError, NotAvailableError
+from tacit.sequences.data.sequences import examples_of, lengths_from
 from tacit.sequences.emissions import EMISSIONS, emission_for, emission_of
 from tacit.sequences.hmm_forecasts import HMMForecasts
 from tacit.sequences.learn.hmm_task import HMMSettings
 from tacit.sequences.model_files import HMM_FILE
-from tacit.sequences.sequence_queries import lengths_from
 
 if TYPE_CHECKING:
+    from tacit.core.input.examples import Examples
     from tacit.sequences.emissions.protocol import Emission
     from tacit.sequences.learn.fit import FittedHMM
 
 
 class HMM(HMMForecasts):
-    """A hidden Markov model: hidden states in turn, each of which emits a symbol, or normal numbers.
+    """A hidden Markov model: a chain of hidden states, each of which emits a symbol or numbers.
 
-    The number of positions of a sequence is taken as given: nothing says where sequences end.
+    The length of a sequence is not modelled.
 
     Parameters
     ----------
     n_states : int or "auto"
         Hidden states (with learn="spectral": the rank of the operators). "auto": the fewest that predict
-        sequences which are left out as well as any number does.
+        held-out sequences as well as any number does.
     learn : {"auto", "spectral", "tensor", "em", "online-em"}
         "auto": as many states as the singular values of the counts support are recovered from windows of
-        three symbols, split to the number wanted, and polished by accelerated EM. "tensor": recovery from
-        the windows alone, in one pass over the data. "spectral": operators without hidden states (Hsu,
+        three symbols, split into `n_states`, and refined by accelerated EM. "tensor": recovery from the
+        windows alone, in one pass over the data. "spectral": operators without hidden states (Hsu,
         Kakade & Zhang, 2012); predictions are made proper, see `predict_next_proba`. "em": EM from
         `n_restarts` random starts. "online-em": stepwise EM, a few passes over small batches.
     emissions : str
         What states emit, a name of `tacit.sequences.emissions.EMISSIONS`: "categorical" (symbols) or
-        "gaussian" (numbers with normal densities), for example. "auto": "gaussian" where arrays or lists
-        hold floats, else "categorical". Numbers are read as `KernelHMM` reads them, and may be missing too.
+        "gaussian" (numbers with normal densities), for example. "auto": "gaussian" if arrays or lists
+        hold floats, else "categorical". Numbers are read as by `KernelHMM`, and may be missing too.
     covariance : {"full", "diagonal"}
         Of rows of numbers: whether columns depend on each other within a state.
     features : int or "auto"
-        Symbols of past and future that are looked at around a symbol, with learn="auto", "tensor" and
-        "spectral". Where there are more states than symbols one is too few to tell them apart. "auto": one,
-        and with learn="auto" as many as `n_states` needs.
+        Length of the past and future windows around a symbol, with learn="auto", "tensor" and "spectral".
+        One is too few to distinguish more states than symbols. "auto": one, and with learn="auto" as many
+        as `n_states` needs.
     stationary : bool
-        Whether sequences start anywhere in a long run: initial probabilities then follow from transitions.
+        Whether initial probabilities are the stationary distribution of the transitions.
     pseudo_counts : float or "auto"
         Of the prior of EM: added to each row of initial, transition and emission probabilities, spread
-        evenly; a normal density counts them as so many more numbers. "auto": a few, as measured best.
+        evenly; for a normal density, as many more numbers. "auto": a few.
     n_restarts : int
         Starts of learn="em".
     tol : float
-        EM ends where a step gains less, in nats per position.
+        EM stops when a step gains less, in nats per position.
     max_iter : int
         Largest number of EM steps of each start.
     negative : {"floor", "nan", "raise"}
-        What the logarithm of a sequence becomes where operators (learn="spectral") give one of its symbols
-        an estimate that is not positive: that of predictions made proper, NaN, or an error.
+        The log-probability of a sequence if operators (learn="spectral") give one of its symbols an
+        estimate that is not positive: that of predictions made proper, NaN, or an error.
     unknown : {"error", "missing"}
         What queries do with a symbol that was not seen in training.
     n_jobs : int or None
@@ -65,7 +66,7 @@ class HMM(HMMForecasts):
     progress : None, bool or callable
         True draws a bar on a terminal; a callable gets (share done, text).
     random_state : int, numpy.random.Generator or None
-        Seed of splits, starts and choices.
+        Seed of splits and starts.
 
     Attributes
     ----------
@@ -76,9 +77,9 @@ class HMM(HMMForecasts):
     symbols_ : tuple
         The symbols in the order of columns of `emissions_`.
     parameters_ : ChainTables, GaussianChain, ... or ProperOperators
-        What was learnt; its type depends on `emissions`.
+        The parameters; their type depends on `emissions`.
     diagnostics_ : dict
-        In plain values: singular values, steps, what was tried.
+        In plain values: singular values, steps, candidates.
 
     Examples
     --------
@@ -135,14 +136,14 @@ class HMM(HMMForecasts):
         Parameters
         ----------
         X : list of sequences, array, (X, lengths), frame or path
-            See `tacit.sequences.data.read_sequences`; None and NaN are missing. Of numbers see `KernelHMM`.
+            See `tacit.sequences.data.read_sequences`; None and NaN are missing. For numbers see `KernelHMM`.
         y : None
-            Not used; lengths may stand here, as hmmlearn has them.
+            Not used; or lengths, as in hmmlearn.
         lengths : (sequence,) integers, optional
-            Where X holds all sequences in turn.
+            If X holds all sequences one after the other.
         validation : the same as X, optional
-            Sequences to choose by. Without them a part of X is left out where something is to be chosen,
-            and the model is learnt again from all of X at the end.
+            Held-out sequences for model selection. Without them a part of X is held out if there is
+            something to select, and the model is refitted to all of X at the end.
         """
         from tacit.sequences.learn.fit import fit_hmm
 
@@ -157,20 +158,19 @@ class HMM(HMMForecasts):
                 known = data.symbols or data.names
                 held_out = emission.read(validation, None, known, self.unknown)
             stream = emission.stream(data, settings)
-            found = fit_hmm(emission, data, stream, held_out, self.n_states, settings, report)
-        return self._keep(found, X, data, stream)
+            fitted = fit_hmm(emission, data, stream, held_out, self.n_states, settings, report)
+        return self._set_fitted(fitted, X, data, stream)
 
     def partial_fit(
         self, X: Any, y: Any = None, *, lengths: Any = None, symbols: Any = None
     ) -> Self:
-        """Learn from more sequences, besides those that were seen before.
+        """Learn from more sequences, besides those of earlier calls.
 
-        Counts of windows are kept of everything; they add, so chunks may come in any sizes. Besides, a
-        random sample of sequences is kept, of about a million positions: learn="auto" polishes with these,
-        and number of states and share of frequencies are chosen by them. learn="tensor" and "spectral" with
-        a given number of states follow from the counts. learn="em" sees the sample alone, learn="online-em"
-        goes on from where it is with the new sequences. Numbers have no counts: of these all is learnt from
-        the sample, which is everything up to a million positions.
+        Counts of windows of all sequences are kept; they add, so chunks may have any size. So is a random
+        sample of sequences, of about a million positions: learn="auto" runs EM on it, and it selects the
+        number of states and the weight of frequencies. learn="tensor" and "spectral" with a given number of
+        states use the counts, learn="em" the sample alone; learn="online-em" continues with the new
+        sequences. Numbers have no counts: models of numbers are learnt from the sample.
 
         Parameters
         ----------
@@ -179,8 +179,8 @@ class HMM(HMMForecasts):
             Not used.
         lengths : (sequence,) integers, optional
         symbols : sequence of hashables, optional
-            All that will ever come, at the first call; by default those of the first chunk. Later ones that
-            are not among them are errors, or missing, as `unknown` says.
+            All symbols that will ever come, at the first call; by default those of the first chunk. Others
+            are errors or missing, as `unknown` says.
         """
         X = list(X) if isinstance(X, Iterator) else X
         before: Any = getattr(self, "stream_", None)
@@ -194,7 +194,7 @@ class HMM(HMMForecasts):
             learnt = emission_of(self.parameters_).name
             if name not in ("auto", learnt):
                 raise NotAvailableError(
-                    f"this model was learnt from other things than emissions={name!r} says; call fit"
+                    f"this model was not learnt with emissions={name!r}; call fit"
                 )
             name = learnt
         settings = self._settings()
@@ -206,13 +206,18 @@ class HMM(HMMForecasts):
             first = before is None
             stream = emission.stream(data, settings) if first else before.joined(data, settings)
             emission.check(stream.data)
-            found, stream = stream.fitted(emission, self.n_states, settings, report)
-        return self._keep(found, X, data, stream)
+            fitted, stream = stream.fitted(emission, self.n_states, settings, report)
+        return self._set_fitted(fitted, X, data, stream)
+
+    def _examples(self, X: Any) -> Examples:
+        X = list(X) if isinstance(X, Iterator) else X
+        emission = self._check_learner(emission_for(self.emissions, X))
+        return examples_of(emission.read(X, None, unknown=self.unknown))
 
     def to_hmmlearn(self) -> Any:
         """The same model as a ``CategoricalHMM`` or ``GaussianHMM`` of hmmlearn.
 
-        Symbols become their places in `symbols_`. It scores the same, and `fit` goes on from here.
+        Symbols become their indices in `symbols_`. It scores the same, and its `fit` continues from here.
         """
         from tacit.sequences.files.hmmlearn import hmmlearn_model
 
@@ -227,7 +232,7 @@ class HMM(HMMForecasts):
         ----------
         model : CategoricalHMM or GaussianHMM
         symbols : sequence of hashables, optional
-            What its integers stand for; themselves by default.
+            The symbols of its integers; the integers themselves by default.
         """
         from tacit.core.input.columns import positional_names
         from tacit.sequences.data.symbols import known_symbols
@@ -235,36 +240,36 @@ class HMM(HMMForecasts):
 
         learnt = parameters_from_hmmlearn(model, list(EMISSIONS.values()))
         emission = emission_of(learnt)
-        made = cls(learnt.n_states, emissions=emission.name, **emission.arguments(learnt))
-        made.names_, made.symbols_, made.n_features_in_ = (), (), 1
+        hmm = cls(learnt.n_states, emissions=emission.name, **emission.arguments(learnt))
+        hmm.names_, hmm.symbols_, hmm.n_features_in_ = (), (), 1
         if emission.numbers:
-            made.n_features_in_ = emission.means(learnt).shape[1]
-            made.names_ = positional_names(made.n_features_in_)
+            hmm.n_features_in_ = emission.means(learnt).shape[1]
+            hmm.names_ = positional_names(hmm.n_features_in_)
         else:
             n = emission.probabilities(learnt).shape[1]
-            made.symbols_ = known_symbols(range(n) if symbols is None else symbols)
-            if len(made.symbols_) != n:
-                raise ArgumentError(f"{len(made.symbols_)} symbols for a model of {n}; name each")
-        made.parameters_ = learnt
-        made.diagnostics_ = {"learn": "hmmlearn", "n_states": learnt.n_states}
-        return made
+            hmm.symbols_ = known_symbols(range(n) if symbols is None else symbols)
+            if len(hmm.symbols_) != n:
+                raise ArgumentError(f"{len(hmm.symbols_)} symbols for a model of {n}; name each")
+        hmm.parameters_ = learnt
+        hmm.diagnostics_ = {"learn": "hmmlearn", "n_states": learnt.n_states}
+        return hmm
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- private ----------------------------------------------------------------------------------
 
-    def _keep(self, found: FittedHMM, X: Any, data: Any, stream: Any) -> Self:
-        """Take over what was learnt, and what it was learnt from."""
-        self.parameters_ = found.parameters
-        self.diagnostics_ = found.diagnostics
+    def _set_fitted(self, fitted: FittedHMM, X: Any, data: Any, stream: Any) -> Self:
+        """Set the fitted attributes."""
+        self.parameters_ = fitted.parameters
+        self.diagnostics_ = fitted.diagnostics
         self.names_, self.symbols_ = data.names, data.symbols
         self.stream_ = stream
         if data.names:
             self.n_features_in_ = len(data.names)
         else:
-            self._keep_columns(X, data)
+            self._set_n_features_in(X, data)
         return self
 
     def _check_learner(self, emission: Emission) -> Emission:
-        """The same emission, which must be learnt as `learn` says."""
+        """The same emission, if it can be learnt as `learn` says."""
         if self.learn not in emission.learners:
             raise ArgumentError(
                 f"learn={self.learn!r} with emissions={emission.name!r}, which are learnt by "
@@ -277,8 +282,10 @@ class HMM(HMMForecasts):
         """The arguments about learning, checked."""
         from tacit.core.threads import n_threads
 
-        known = dict.fromkeys(name for each in EMISSIONS.values() for name in each.learners)
-        check_choice("learn", self.learn, tuple(known))
+        learners = dict.fromkeys(
+            name for emission in EMISSIONS.values() for name in emission.learners
+        )
+        check_choice("learn", self.learn, tuple(learners))
         check_choice("covariance", self.covariance, ("full", "diagonal"))
         if isinstance(self.n_states, str):
             check_choice("n_states", self.n_states, ("auto",))

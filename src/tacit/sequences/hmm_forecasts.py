@@ -1,4 +1,4 @@
-"""What a fitted hidden Markov model of numbers says of the next ones."""
+"""Forecasts of a hidden Markov model of numbers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class HMMForecasts(HMMQueries):
     def expectation(
         self, X: Any, lengths: Any = None, *, all_positions: bool = False, steps: int = 1
     ) -> Any:
-        """The mean of the next numbers given those so far, of emitted numbers; see `predict_next_proba`."""
+        """The mean of the next numbers given those so far; see `predict_next_proba`."""
         emission = self._numbers_only("expectation")
         check_count("steps", steps)
         sequences = self._read(X, lengths)
         states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
-        found = states @ emission.means(self.parameters_)
-        found = found[:, 0] if len(self.names_) == 1 else found
-        return per_position(sequences, found) if all_positions else per_sequence(sequences, found)
+        means = states @ emission.means(self.parameters_)
+        means = means[:, 0] if len(self.names_) == 1 else means
+        return per_position(sequences, means) if all_positions else per_sequence(sequences, means)
 
     def quantiles(
         self,
@@ -39,29 +39,33 @@ class HMMForecasts(HMMQueries):
         all_positions: bool = False,
         steps: int = 1,
     ) -> Any:
-        """Quantiles of the next numbers given those so far, of emitted numbers; see `predict_next_proba`.
+        """Quantiles of the next numbers given those so far; see `predict_next_proba`.
 
         Parameters
         ----------
         X : sequences
-        q : number or (share,) numbers between 0 and 1
+        q : number or (level,) numbers between 0 and 1
         lengths : (sequence,) integers, optional
         all_positions : bool
         steps : int
 
         Returns
         -------
-        (sequence, share) array, of several columns (sequence, column, share)
+        (sequence, level) array; (sequence, column, level) with several columns
             Without the last axis for a single number.
         """
-        emission, shares = self._numbers_only("quantiles"), checked_levels(q, ends=False)
+        emission, levels = self._numbers_only("quantiles"), checked_levels(q, ends=False)
         check_count("steps", steps)
         sequences = self._read(X, lengths)
         states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
-        found = emission.quantiles(self.parameters_, states, np.atleast_1d(shares))
-        found = found[..., 0] if shares.ndim == 0 else found
-        found = found[:, 0] if len(self.names_) == 1 else found
-        return per_position(sequences, found) if all_positions else per_sequence(sequences, found)
+        quantiles = emission.quantiles(self.parameters_, states, np.atleast_1d(levels))
+        quantiles = quantiles[..., 0] if levels.ndim == 0 else quantiles
+        quantiles = quantiles[:, 0] if len(self.names_) == 1 else quantiles
+        return (
+            per_position(sequences, quantiles)
+            if all_positions
+            else per_sequence(sequences, quantiles)
+        )
 
     def predict_next_density(
         self,
@@ -73,22 +77,22 @@ class HMMForecasts(HMMQueries):
         all_positions: bool = False,
         steps: int = 1,
     ) -> tuple[Array, Any]:
-        """The density of the next number given those so far, of emitted numbers; see `predict_next_proba`.
+        """The density of the next number given those so far; see `predict_next_proba`.
 
         Parameters
         ----------
         X : sequences
-        grid : (place,) numbers, optional
-            Where the density is wanted; by default 200 numbers that span most of what the states emit.
+        grid : (point,) numbers, optional
+            Where to evaluate the density; by default 200 numbers that span most of what the states emit.
         lengths : (sequence,) integers, optional
         target : str, optional
-            The column, where there are several.
+            The column, if there are several.
         all_positions : bool
         steps : int
 
         Returns
         -------
-        grid : (place,) array
+        grid : (point,) array
         densities : array or list of arrays
             A row for each sequence; with `all_positions` a row for each position.
         """
@@ -99,14 +103,14 @@ class HMMForecasts(HMMQueries):
         column = 0 if target is None else self.names_.index(target)
         if grid is None:
             low, high = (
-                emission.quantiles(self.parameters_, np.eye(self.n_states_), np.array([share]))
-                for share in (0.001, 0.999)
+                emission.quantiles(self.parameters_, np.eye(self.n_states_), np.array([level]))
+                for level in (0.001, 0.999)
             )
-            places = np.linspace(low[:, column].min(), high[:, column].max(), 200)
+            points = np.linspace(low[:, column].min(), high[:, column].max(), 200)
         else:
-            places = checked_grid(grid)
+            points = checked_grid(grid)
         sequences = self._read(X, lengths)
         states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
-        found = states @ emission.densities(self.parameters_, column, places)
-        arranged = per_position if all_positions else per_sequence
-        return places, arranged(sequences, found)
+        densities = states @ emission.densities(self.parameters_, column, points)
+        arrange = per_position if all_positions else per_sequence
+        return points, arrange(sequences, densities)

@@ -1,4 +1,4 @@
-"""What a fitted hidden Markov model can be asked."""
+"""Queries of fitted hidden Markov models."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Array = NDArray[np.float64]
 
 
 class HMMQueries(CountedSequences):
-    """Queries of hidden states, of what comes next, and draws."""
+    """Queries of hidden states and next symbols, and sampling."""
 
     abilities = CountedSequences.abilities | {"numbers", "states", "paths", "transitions"}
 
     def can(self, ability: str) -> bool:
-        """Whether this model can do something: operators have no states, numbers no next symbol."""
+        """Whether this model has an ability: operators have no states, numbers no next symbol."""
         if ability == ("numbers" if self.symbols_ else "next"):
             return False
         if ability in ("states", "paths", "transitions") and not self._has_states:
@@ -45,7 +45,7 @@ class HMMQueries(CountedSequences):
     names_: tuple[str, ...]
     negative: str
 
-    # -- what was learnt --------------------------------------------------------------------------
+    # -- fitted attributes ------------------------------------------------------------------------
 
     @property
     def n_states_(self) -> int:
@@ -69,31 +69,31 @@ class HMMQueries(CountedSequences):
         return np.asarray(self._with_states("transitions_").transitions)
 
     def __getattr__(self, name: str) -> Any:
-        """What the emissions have learnt: `emissions_` of symbols, `means_` of numbers, and so on."""
-        if hasattr(type(self), name):  # a property that could not answer
+        """Fitted attributes of the emissions: `emissions_` of symbols, `means_` of numbers, and so on."""
+        if hasattr(type(self), name):  # a property that raised
             self._check_fitted()
         if not name.endswith("_") or name.startswith("_") or "parameters_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         learnt = self._with_states(name)
-        found = self._emission.attributes(learnt)
-        if name not in found:
+        attributes = self._emission.attributes(learnt)
+        if name not in attributes:
             raise NotAvailableError(
                 f"this HMM has no {name}: it emits {'numbers' if self._emission.numbers else 'symbols'} "
-                f"(emissions={self._emission.name!r}) and has {', '.join(found)}"
+                f"(emissions={self._emission.name!r}) and has {', '.join(attributes)}"
             )
-        return found[name]
+        return attributes[name]
 
     def __dir__(self) -> Iterable[str]:
         """Names of methods and attributes, with those of the emissions."""
-        own = list(super().__dir__())
+        names = list(super().__dir__())
         learnt = self.__dict__.get("parameters_")
         if learnt is None or not self._has_states:
-            return own
-        return [*own, *self._emission.attributes(learnt)]
+            return names
+        return [*names, *self._emission.attributes(learnt)]
 
     @property
     def operators_(self) -> Operators:
-        """What was learnt of symbols, as operators."""
+        """The model of symbols as operators."""
         self._check_fitted()
         self._symbols_only("operators_")
         operators: Operators = self.parameters_.operators
@@ -102,14 +102,14 @@ class HMMQueries(CountedSequences):
     # -- queries ----------------------------------------------------------------------------------
 
     def filter(self, X: Any, lengths: Any = None) -> Any:
-        """P(state at each position | all up to and with it): (time, state) for each sequence.
+        """P(state at each position | all up to and including it): (time, state) for each sequence.
 
-        Nothing that comes later is looked at. Of operators (learn="spectral"), which have no hidden states,
-        the state vectors that predict what comes next, of value one. Rows of zeros follow what is impossible.
+        Operators (learn="spectral") have no hidden states: they give the state vectors that predict the next
+        position, of value one. Rows of zeros follow an impossible symbol.
         """
         sequences = self._read(X, lengths)
         if self._has_states:
-            return self._positions(sequences, lambda seen: self._filtered(seen).now)
+            return self._positions(sequences, lambda evidence: self._filtered(evidence).now)
         walk = self.parameters_.walk(sequences.codes, sequences.lengths)
         return per_position(sequences, walk.normalised(walk.before + 1))
 
@@ -119,7 +119,7 @@ class HMMQueries(CountedSequences):
 
         tables = self._with_states("posterior")
         sequences = self._read(X, lengths)
-        return self._positions(sequences, lambda seen: smoothed(tables, seen))
+        return self._positions(sequences, lambda evidence: smoothed(tables, evidence))
 
     def predict(self, X: Any, lengths: Any = None, *, return_log_probs: bool = False) -> Any:
         """The most likely path of states of each sequence (Viterbi).
@@ -141,13 +141,13 @@ class HMMQueries(CountedSequences):
         tables = self._with_states("predict")
         sequences = self._read(X, lengths)
         paths, values = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
-        for seen in self._evidence(sequences):
-            path, value = viterbi(tables, seen)
+        for evidence in self._evidence(sequences):
+            path, value = viterbi(tables, evidence)
             paths.append(path)
             values.append(value)
-        found = per_position(sequences, np.concatenate(paths))
+        states = per_position(sequences, np.concatenate(paths))
         log_probs = per_sequence(sequences, np.concatenate(values))
-        return (found, log_probs) if return_log_probs else found
+        return (states, log_probs) if return_log_probs else states
 
     def predict_next_states(
         self, X: Any, lengths: Any = None, *, all_positions: bool = False, steps: int = 1
@@ -156,8 +156,8 @@ class HMMQueries(CountedSequences):
         self._with_states("predict_next_states")
         check_count("steps", steps)
         sequences = self._read(X, lengths)
-        found = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
-        return per_position(sequences, found) if all_positions else per_sequence(sequences, found)
+        states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
+        return per_position(sequences, states) if all_positions else per_sequence(sequences, states)
 
     def perplexity(
         self,
@@ -187,13 +187,13 @@ class HMMQueries(CountedSequences):
         length : int
             Positions of each.
         given : one sequence, optional
-            What came before: the state after it is filtered, and simulated on from there.
+            The sequence so far: draws start from the filtered state after it.
         random_state : int, Generator or None
 
         Returns
         -------
         list of lists of symbols
-            Of emitted numbers an array: (draw, time), or (draw, time, column).
+            Of numbers an array: (draw, time), or (draw, time, column).
         """
         from tacit.sequences.query.hidden_states import drawn_states
         from tacit.sequences.query.proper_operators import drawn_codes
@@ -212,7 +212,7 @@ class HMMQueries(CountedSequences):
         return [[self.symbols_[code] for code in row] for row in codes.tolist()]
 
     def summary(self) -> Summary:
-        """What was learnt, on a page: fit, choices, states with what they emit, transitions."""
+        """The model on a page: fit, candidates, states with what they emit, transitions."""
         from tacit.sequences.query.summaries import state_sections, summary_of, symbol_profiles
 
         self._check_fitted()
@@ -223,20 +223,22 @@ class HMMQueries(CountedSequences):
                 f"HMM: operators of rank {learnt.rank}, {kind}", self.diagnostics_, []
             )
         if emission.numbers:
-            words = [", ".join(each) for each in emission.describe(learnt, self.names_, 6)]
-            what = "mean ± standard deviation" if emission.name == "gaussian" else "mean"
+            descriptions = [
+                ", ".join(phrases) for phrases in emission.describe(learnt, self.names_, 6)
+            ]
+            heading = "mean ± standard deviation" if emission.name == "gaussian" else "mean"
         else:
-            tables, what = emission.probabilities(learnt), "more likely than overall"
-            words = symbol_profiles(tables, learnt.stationary, self.symbols_)
+            tables, heading = emission.probabilities(learnt), "more likely than overall"
+            descriptions = symbol_profiles(tables, learnt.stationary, self.symbols_)
         sections = state_sections(
-            learnt.initial, learnt.transitions, learnt.stationary, words, what
+            learnt.initial, learnt.transitions, learnt.stationary, descriptions, heading
         )
         facts = {"free parameters": learnt.n_parameters}
         return summary_of(
             f"HMM: {learnt.n_states} states, {kind}", self.diagnostics_, sections, facts
         )
 
-    # -- what the base class asks -----------------------------------------------------------------
+    # -- required by the base class ---------------------------------------------------------------
 
     def _log_probs(self, sequences: Any) -> Answer:
         from tacit.sequences.query.hmm_scores import log_probs_of
@@ -251,10 +253,10 @@ class HMMQueries(CountedSequences):
             return states @ emission.probabilities(learnt), {}
         walk = learnt.walk(sequences.codes, sequences.lengths)
         places = walk.before if all_positions else walk.last
-        found, repairs = learnt.predictions(learnt.passed(walk.states.at(places), steps - 1))
-        return found, {**repairs.as_dict(), "n_restarts": walk.n_restarts}
+        probs, repairs = learnt.predictions(learnt.passed(walk.states.at(places), steps - 1))
+        return probs, {**repairs.as_dict(), "n_restarts": walk.n_restarts}
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- private ----------------------------------------------------------------------------------
 
     @property
     def _emission(self) -> Emission:
@@ -268,28 +270,28 @@ class HMMQueries(CountedSequences):
     def _has_states(self) -> bool:
         return not isinstance(self.parameters_, ProperOperators)
 
-    def _with_states(self, what: str) -> Any:
-        """What was learnt, where that is hidden states."""
+    def _with_states(self, name: str) -> Any:
+        """The parameters, if they have hidden states."""
         self._check_fitted()
         if not self._has_states:
             raise NotAvailableError(
-                f'{what} needs hidden states, and operators have none; fit with learn="auto" or "tensor"'
+                f'{name} needs hidden states, and operators have none; fit with learn="auto" or "tensor"'
             )
         return self.parameters_
 
-    def _numbers_only(self, what: str) -> Emission:
+    def _numbers_only(self, name: str) -> Emission:
         self._check_fitted()
         if not self._emission.numbers:
             raise NotAvailableError(
-                f'{what} is there where states emit numbers: fit floats, or with emissions="gaussian"'
+                f'{name} needs states that emit numbers: fit floats, or with emissions="gaussian"'
             )
         return self._emission
 
-    def _symbols_only(self, what: str) -> Emission:
+    def _symbols_only(self, name: str) -> Emission:
         if self._emission.numbers:
             raise NotAvailableError(
-                f"{what} is there where states emit symbols; of numbers ask predict_next_density, "
-                f"expectation, quantiles or predict_next_states"
+                f"{name} needs states that emit symbols; for numbers there are predict_next_density, "
+                f"expectation, quantiles and predict_next_states"
             )
         return self._emission
 
@@ -303,30 +305,30 @@ class HMMQueries(CountedSequences):
         return self._emission.read(X, lengths, self.symbols_ or self.names_, self.unknown)
 
     def _evidence(self, sequences: Any) -> Iterable[StateEvidence]:
-        """What blocks of sequences say of their states."""
+        """Evidence of blocks of sequences."""
         from tacit.sequences.query.hmm_scores import evidence_blocks
 
         return evidence_blocks(self._emission.evidence, self.parameters_, sequences)
 
-    def _filtered(self, seen: StateEvidence) -> Filtered:
+    def _filtered(self, evidence: StateEvidence) -> Filtered:
         from tacit.sequences.query.hidden_states import filtered
 
-        return filtered(self.parameters_, seen)
+        return filtered(self.parameters_, evidence)
 
-    def _positions(self, sequences: Any, ask: Callable[[StateEvidence], Array]) -> Any:
+    def _positions(self, sequences: Any, query: Callable[[StateEvidence], Array]) -> Any:
         """(position, state) answers of all blocks, split by sequences."""
-        parts = [ask(seen) for seen in self._evidence(sequences)]
+        parts = [query(evidence) for evidence in self._evidence(sequences)]
         return per_position(sequences, np.concatenate([np.zeros((0, self.n_states_)), *parts]))
 
     def _next_states(self, sequences: Any, *, all_positions: bool, steps: int) -> Array:
         parts = [np.zeros((0, self.n_states_))]
-        for seen in self._evidence(sequences):
-            found = self._filtered(seen)
-            parts.append(found.before(steps) if all_positions else found.after(steps))
+        for evidence in self._evidence(sequences):
+            filtered = self._filtered(evidence)
+            parts.append(filtered.before(steps) if all_positions else filtered.after(steps))
         return np.concatenate(parts)
 
     def _next_given(self, given: Any) -> Array:
-        """(state,) what comes after a sequence, or at the start: probabilities, or a vector of operators."""
+        """(state,) the state after a sequence, or at the start: probabilities, or a vector of operators."""
         if given is None:
             if self._has_states:
                 return self.initial_
@@ -337,5 +339,5 @@ class HMMQueries(CountedSequences):
             return np.asarray(walk.normalised(walk.last)[0])
         states = self._next_states(sequences, all_positions=False, steps=1)[0]
         if not states.sum() > 0:
-            raise DataError("what is given is impossible in this model; nothing can follow it")
+            raise DataError("the given sequence is impossible in this model; nothing can follow it")
         return np.asarray(states)

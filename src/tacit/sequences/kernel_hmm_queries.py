@@ -1,4 +1,4 @@
-"""What a fitted model of sequences of numbers can be asked."""
+"""Queries of fitted models of sequences of numbers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tacit.core.arguments import check_count, check_rows, generator_from
 from tacit.core.model import Model, Scored
 from tacit.errors import ArgumentError, ColumnError, FileFormatError, NotAvailableError
 from tacit.numbers.query.arguments import checked_grid, checked_levels
+from tacit.sequences.data.sequences import lengths_from
 
 if TYPE_CHECKING:
     from tacit.core.encoders.encoders import Encoder
-    from tacit.core.summary import Summary
     from tacit.messages.node_messages import Messages
     from tacit.messages.repairs import Repairs
     from tacit.sequences.data.number_sequences import Series
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from tacit.sequences.query.operators import Walk
 
 Array = NDArray[np.float64]
-Answer = tuple[Array, dict[str, Any]]  # with a record of what had to be repaired
+Answer = tuple[Array, dict[str, Any]]  # with a record of repairs
 Function = Callable[[Array], Array]
 
 
 class ChainQueries(Scored, DensityMixin, Model):
-    """Queries of a fitted chain; missing numbers are summed out.
+    """Queries of a fitted chain; missing numbers are integrated out.
 
     Sequences come as in `fit`. Answers about positions are a list with an array for each sequence; one array
-    for a single sequence, and for sequences that came in one array with their lengths. Answers about what
-    comes next have one row for each sequence, none for a single one.
+    for a single sequence, and for sequences that came in one array with their lengths. Forecasts have
+    one row for each sequence; a single sequence has no such axis.
     """
 
     kind = "sequences"
@@ -48,14 +48,14 @@ class ChainQueries(Scored, DensityMixin, Model):
     n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn wants to know: numbers may be missing."""
+        """Tags of scikit-learn: numbers may be missing."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
 
     @property
     def operators_(self) -> Operators:
-        """What was learnt, as operators."""
+        """The model as operators."""
         from tacit.sequences.model.chains import ChainTables
 
         self._check_fitted()
@@ -69,119 +69,131 @@ class ChainQueries(Scored, DensityMixin, Model):
 
     @property
     def n_iter_(self) -> int:
-        """Steps that learning took; 1 where it does not go in steps."""
+        """Iterations of learning; 1 if it is not iterative."""
         self._check_fitted()
         return int(self.diagnostics_.get("n_steps", 1))
 
-    def log_predictive(self, X: Any) -> Any:
+    def log_predictive(self, X: Any, lengths: Any = None) -> Any:
         """Natural log of the density of each position given those before it in its sequence.
 
         0 where nothing was observed. Of a position with several columns it is their joint density.
         """
-        series = self._read(X)
+        series = self._read(X, lengths)
         return series.split(self._logs(series)[0])
 
-    def score_samples(self, X: Any, *, return_repairs: bool = False) -> Any:
+    def score_samples(self, X: Any, lengths: Any = None, *, return_repairs: bool = False) -> Any:
         """Natural log of the density of each sequence: the sum of `log_predictive`; 0 for an empty one.
 
         Parameters
         ----------
         X : sequences
+        lengths : (sequence,) integers, optional
+            Lengths of the sequences if X is one array of them.
         return_repairs : bool
-            Whether to return a dict of what had to be repaired of negative densities, too; an empty one
-            where none can be negative.
+            Whether to return a dict of repairs of negative densities, too; empty if none can be negative.
         """
-        series = self._read(X)
+        series = self._read(X, lengths)
         logs, repairs = self._logs(series)
         reached = np.concatenate([[0.0], np.cumsum(logs)])
         values = np.diff(reached[series.ends])
         return (values, repairs) if return_repairs else values
 
-    def filter(self, X: Any) -> Any:
-        """What is known of the state after each position: (time, state) for each sequence.
+    def score(self, X: Any, y: Any = None, *, lengths: Any = None) -> float:
+        """The mean of `score_samples`; `y` is not used, or holds lengths as in hmmlearn."""
+        return float(np.mean(self.score_samples(X, lengths_from(X, y, lengths, rows=True))))
 
-        P(state at the position | all up to and with it) of hidden states; of operators, which have none,
-        the state vectors that predict what comes next, of value one.
+    def filter(self, X: Any, lengths: Any = None) -> Any:
+        """P(state at each position | all up to and including it): (time, state) for each sequence.
+
+        Operators have no hidden states: they give the state vectors, of value one, that predict the next
+        position.
         """
-        from tacit.sequences.model.chains import ChainTables
         from tacit.sequences.query.operators import states_now
 
-        series = self._read(X)
-        walk, seen = self._walk(series)
-        if isinstance(self.parameters_, ChainTables):
-            return series.split(states_now(walk, seen))
+        series = self._read(X, lengths)
+        walk, evidence = self._walk(series)
+        if self._has_tables:
+            return series.split(states_now(walk, evidence))
         return series.split(walk.normalised(walk.before + 1))
 
-    def posterior(self, X: Any) -> Any:
-        """P(state at each position | whole sequence), of hidden states: (time, state) for each sequence."""
+    def posterior(self, X: Any, lengths: Any = None) -> Any:
+        """P(state at each position | the whole sequence): (time, state) for each sequence."""
         from tacit.sequences.learn.em.kernel_hmm import smoothed_states
-        from tacit.sequences.learn.kernel_hmm_selection import seen_through
+        from tacit.sequences.learn.kernel_hmm_selection import observed_features
         from tacit.sequences.model.chains import ChainTables
 
-        series = self._read(X)
-        if not isinstance(self.parameters_, ChainTables):
-            raise NotAvailableError(
-                'operators have no hidden states; fit with learn="auto", or ask for filter'
-            )
-        seen = seen_through(self.encoders_, series)
-        return series.split(smoothed_states(self.parameters_, seen))
+        series, learnt = self._read(X, lengths), self.parameters_
+        if not isinstance(learnt, ChainTables):
+            problem = "operators have no hidden states"
+            raise NotAvailableError(f'{problem}; fit with learn="auto", or use filter')
+        return series.split(smoothed_states(learnt, observed_features(self.encoders_, series)))
 
     def predict_next_density(
         self,
         X: Any,
         grid: ArrayLike | None = None,
+        lengths: Any = None,
         *,
         target: str | None = None,
         all_positions: bool = False,
         return_repairs: bool = False,
     ) -> tuple[Any, ...]:
-        """The density of the next number after each sequence, or after each of its beginnings.
+        """The density of the next number after each sequence, or after each of its prefixes.
 
-        Numbers of NaN at the end of a sequence let one look further ahead.
+        NaN at the end of a sequence look further ahead.
 
         Parameters
         ----------
         X : sequences
-        grid : (place,) numbers, optional
-            Where the density is wanted; by default 200 numbers that span what was seen in training.
+        grid : (point,) numbers, optional
+            Where to evaluate the density; by default 200 numbers that span the training data.
+        lengths : (sequence,) integers, optional
         target : str, optional
-            The column, where there are several.
+            The column, if there are several.
         all_positions : bool
             Whether to answer for every position, given those before it.
         return_repairs : bool
-            Whether to return a dict of what had to be repaired, too.
+            Whether to return a dict of repairs, too.
 
         Returns
         -------
-        grid : (place,) array
+        grid : (point,) array
         densities : array or list of arrays
             A row for each sequence; with `all_positions` a row for each position.
         """
         column = self._column(target)
-        places = self.encoders_[column].grid() if grid is None else checked_grid(grid)
-        densities, repairs = self._told(
-            X, column, lambda told: told.densities(places).values, all_positions=all_positions
+        points = self.encoders_[column].grid() if grid is None else checked_grid(grid)
+        densities, repairs = self._ask(
+            self._read(X, lengths),
+            column,
+            lambda next_: next_.densities(points).values,
+            all_positions=all_positions,
         )
-        return (places, densities, repairs) if return_repairs else (places, densities)
+        return (points, densities, repairs) if return_repairs else (points, densities)
 
     def expectation(
         self,
         X: Any,
         function: Function | None = None,
+        lengths: Any = None,
         *,
         target: str | None = None,
         all_positions: bool = False,
     ) -> Any:
         """The mean of the next number, or of a function of it; see `predict_next_density`."""
         column = self._column(target)
-        return self._told(
-            X, column, lambda told: told.expectations(function), all_positions=all_positions
+        return self._ask(
+            self._read(X, lengths),
+            column,
+            lambda next_: next_.expectations(function),
+            all_positions=all_positions,
         )[0]
 
     def quantiles(
         self,
         X: Any,
         q: ArrayLike = (0.05, 0.5, 0.95),
+        lengths: Any = None,
         *,
         target: str | None = None,
         all_positions: bool = False,
@@ -191,18 +203,21 @@ class ChainQueries(Scored, DensityMixin, Model):
         Parameters
         ----------
         X : sequences
-        q : number or (share,) numbers from 0 to 1
-            The last axis of the answer, where it is not a single number.
+        q : number or (level,) numbers from 0 to 1
+            The last axis of the answer, if it is not a single number.
+        lengths : (sequence,) integers, optional
         target : str, optional
         all_positions : bool
         """
-        shares = checked_levels(q)
+        levels = checked_levels(q)
 
-        def ask(told: Forecasts) -> Array:
-            found = told.quantiles(np.atleast_1d(shares))
-            return found[:, 0] if shares.ndim == 0 else found
+        def query(forecasts: Forecasts) -> Array:
+            quantiles = forecasts.quantiles(np.atleast_1d(levels))
+            return quantiles[:, 0] if levels.ndim == 0 else quantiles
 
-        return self._told(X, self._column(target), ask, all_positions=all_positions)[0]
+        return self._ask(
+            self._read(X, lengths), self._column(target), query, all_positions=all_positions
+        )[0]
 
     def sample(
         self, n_samples: int = 1, length: int = 100, *, given: Any = None, random_state: Any = None
@@ -216,15 +231,15 @@ class ChainQueries(Scored, DensityMixin, Model):
         length : int
             Positions of each.
         given : one sequence, optional
-            What came before.
+            The sequence so far.
         random_state : int, Generator or None
 
         Returns
         -------
-        (draw, time) array; (draw, time, column) where a position has several columns
+        (draw, time) array; (draw, time, column) with several columns
         """
         from tacit.messages.node_messages import Messages, message_up
-        from tacit.sequences.query.operators import seen_messages
+        from tacit.sequences.query.operators import evidence_messages
 
         self._check_fitted()
         check_rows("n_samples", n_samples)
@@ -237,78 +252,52 @@ class ChainQueries(Scored, DensityMixin, Model):
         for time in range(length):
             known: list[Messages | None] = [None] * len(self.names_)
             for column in range(len(self.names_)):
-                told = self._forecasts(state, column, known)
-                out[:, time, column] = told.draws(rng.random(n))
+                forecasts = self._forecasts(state, column, known)
+                out[:, time, column] = forecasts.draws(rng.random(n))
                 known[column] = self._message(column, out[:, time, column])
             evidence = [
                 encoder.likelihoods(out[:, time, column])
                 for column, encoder in enumerate(self.encoders_)
             ]
-            state = message_up(operators.step, [seen_messages(operators, evidence), state])
+            state = message_up(operators.step, [evidence_messages(operators, evidence), state])
             state = Messages(state.values / np.abs(state.values).max(axis=0))
         return out[:, :, 0] if len(self.names_) == 1 else out
 
-    def summary(self) -> Summary:
-        """What was learnt, on a page: fit, choices, states with what they emit, transitions."""
-        from tacit.messages.node_messages import Messages
-        from tacit.sequences.query.summaries import state_sections, summary_of
-
-        self._check_fitted()
-        kind = f"{len(self.names_)} column{'' if len(self.names_) == 1 else 's'} of numbers"
-        if not self._has_tables:
-            title = f"KernelHMM: operators of rank {self.n_states_}, {kind}"
-            return summary_of(title, self.diagnostics_, [])
-        learnt: Any = self.parameters_
-        words = [""] * learnt.n_states
-        for column, name in enumerate(self.names_):
-            told = self._forecasts(Messages(np.eye(learnt.n_states)), column)
-            spans = told.quantiles(np.array([0.05, 0.5, 0.95]))
-            label = f"{name} " if len(self.names_) > 1 else ""
-            for state, (low, middle, high) in enumerate(spans.tolist()):
-                words[state] += (
-                    f"{'; ' if column else ''}{label}{low:.3g}, {middle:.3g}, {high:.3g}"
-                )
-        sections = state_sections(
-            learnt.initial, learnt.transitions, learnt.stationary, words, "5%, median, 95%"
-        )
-        return summary_of(
-            f"KernelHMM: {learnt.n_states} states, {kind}", self.diagnostics_, sections
-        )
-
     def _restore(self, values: Mapping[str, Any]) -> None:
         super()._restore(values)
-        if self.fallback_ > 0 and not all(getattr(each, "margin", None) for each in self.encoders_):
-            raise FileFormatError("a share of each column's own density, which is not there")
+        margins = [getattr(encoder, "margin", None) for encoder in self.encoders_]
+        if self.fallback_ > 0 and not all(margins):
+            raise FileFormatError("a weight of each column's marginal density, which is missing")
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- private ----------------------------------------------------------------------------------
 
-    def _read(self, X: Any) -> Series:
+    def _read(self, X: Any, lengths: Any = None) -> Series:
         from tacit.sequences.data.number_sequences import read_series
 
         self._check_fitted()
-        return read_series(X, self.names_)
+        return read_series(X, self.names_, lengths)
 
     def _column(self, target: str | None) -> int:
         self._check_fitted()
         if target is None and len(self.names_) == 1:
             return 0
         if target not in self.names_:
-            what = "no target" if target is None else f"target={target!r}"
-            raise ColumnError(f"{what}; the columns are {list(self.names_)}: name one of them")
+            problem = "no target" if target is None else f"target={target!r}"
+            raise ColumnError(f"{problem}; the columns are {list(self.names_)}: name one of them")
         return self.names_.index(target)
 
     def _walk(self, series: Series) -> tuple[Walk, Messages]:
-        """All sequences walked, and what each position sends."""
-        from tacit.sequences.query.operators import seen_messages, walked
+        """All sequences walked, and the evidence of each position."""
+        from tacit.sequences.query.operators import evidence_messages, walked
 
         columns = series.values.T
-        evidence = [
+        features = [
             np.where(np.isnan(column)[:, None], np.nan, encoder.likelihoods(column))
             for encoder, column in zip(self.encoders_, columns, strict=True)
         ]
         operators = self.operators_
-        seen = seen_messages(operators, evidence)
-        return walked(operators, seen, series.lengths, restart=not self._has_tables), seen
+        evidence = evidence_messages(operators, features)
+        return walked(operators, evidence, series.lengths, restart=not self._has_tables), evidence
 
     @property
     def _has_tables(self) -> bool:
@@ -317,40 +306,44 @@ class ChainQueries(Scored, DensityMixin, Model):
         return isinstance(self.parameters_, ChainTables)
 
     def _logs(self, series: Series) -> Answer:
-        """(position,) log-density of each position given those before it, and what was repaired."""
+        """(position,) log-density of each position given those before it, and repairs."""
         walk, _ = self._walk(series)
         if self._has_tables:
-            there = ~np.isnan(series.values).all(axis=1)
+            is_observed = ~np.isnan(series.values).all(axis=1)
             _, logs = walk.steps()
-            return np.where(there, logs, 0.0), {}
+            return np.where(is_observed, logs, 0.0), {}
         out, repairs = np.empty(series.n_positions), self._no_repairs()
-        for part, told in self._blocks(walk, walk.before, 0):
-            out[part] = told.log_densities(series.values[part, 0])
-            repairs += told.repairs()
+        for part, forecasts in self._blocks(walk, walk.before, 0):
+            out[part] = forecasts.log_densities(series.values[part, 0])
+            repairs += forecasts.repairs()
         return out, {**repairs.as_dict(), "n_restarts": walk.n_restarts}
 
-    def _told(
-        self, X: Any, column: int, ask: Callable[[Forecasts], Array], *, all_positions: bool
+    def _ask(
+        self,
+        series: Series,
+        column: int,
+        query: Callable[[Forecasts], Array],
+        *,
+        all_positions: bool,
     ) -> tuple[Any, dict[str, Any]]:
-        """Answers about what comes next, at the end of each sequence or at all of its positions."""
-        series = self._read(X)
+        """Answers to a query of forecasts, at the end of each sequence or at all of its positions."""
         walk, _ = self._walk(series)
         places = walk.before if all_positions else walk.last
         parts, repairs = [], self._no_repairs()
-        for _, told in self._blocks(walk, places, column):
-            parts.append(ask(told))
-            repairs += told.repairs()
-        found: Any = np.concatenate(parts)
+        for _, forecasts in self._blocks(walk, places, column):
+            parts.append(query(forecasts))
+            repairs += forecasts.repairs()
+        answers: Any = np.concatenate(parts)
         if all_positions:
-            found = series.split(found)
+            answers = series.split(answers)
         elif series.single:
-            found = found[0]
-        return found, {**repairs.as_dict(), "n_restarts": walk.n_restarts}
+            answers = answers[0]
+        return answers, {**repairs.as_dict(), "n_restarts": walk.n_restarts}
 
     def _blocks(
         self, walk: Walk, places: NDArray[np.int64], column: int
     ) -> Iterator[tuple[slice, Forecasts]]:
-        """What is told of a column at some places, a block of them at a time; at least one."""
+        """Forecasts of a column at some places, block by block; at least one block."""
         from tacit.sequences.query.forecasts import AT_ONCE
 
         for start in range(0, max(len(places), 1), AT_ONCE):
@@ -372,7 +365,7 @@ class ChainQueries(Scored, DensityMixin, Model):
         )
 
     def _message(self, column: int, numbers: Array) -> Messages:
-        """What numbers of a column send to their step."""
+        """The messages of numbers of a column to their step."""
         from tacit.messages.node_messages import Messages
 
         likelihoods = self.encoders_[column].likelihoods(numbers)

@@ -1,4 +1,4 @@
-"""What files of models of sequences hold: hidden Markov models and automata."""
+"""The fields of model files: hidden Markov models and automata."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _fits(
     step: Dense | Hadamard, initial: NDArray[Any], emit: tuple[NDArray[Any], ...], **_: Any
 ) -> str | None:
     if isinstance(step, Hadamard) and emit[0].shape[1] != len(initial):
-        return "has a step that takes messages of another length than its columns send"
+        return "has a step that takes messages of another length than those of its columns"
     return None
 
 
@@ -48,8 +48,8 @@ OPERATORS = Record(
     Operators,
     Field("initial", Array("rank", moderate)),
     Field("stop", Array("rank", moderate)),
-    Field("emit", Many(Array("feature seen", moderate), each="feature", least=1)),
-    Field("total", Many(Array("seen", moderate), each="feature")),
+    Field("emit", Many(Array("feature seen", moderate), item_sizes="feature", least=1)),
+    Field("total", Many(Array("seen", moderate), item_sizes="feature")),
     Field(
         "step",
         OneOf(
@@ -84,7 +84,7 @@ AUTOMATON_TABLES = Record(
 PROPER_OPERATORS = Record(
     ProperOperators,
     Field("operators", OPERATORS),
-    Field("shares", Array("symbol", probabilities)),
+    Field("frequencies", Array("symbol", probabilities)),
     Field("fallback", number(0, 1)),
 )
 MIXED_AUTOMATON = Record(
@@ -111,13 +111,14 @@ def _upgrade_hmm(header: dict[str, Any], arrays: Arrays) -> None:
         operators = _upgraded_chain(arrays, 1, "parameters.operators.")
         del operators["kind"]
         header["parameters"] |= {"fallback": old["fallback"], "operators": operators}
-        renamed(arrays, {"shares": "parameters.shares"})
+        renamed(arrays, {"shares": "parameters.frequencies"})
     else:
         header["parameters"] = _upgraded_chain(arrays, 1, "parameters.")
 
 
 def _upgrade_kernel_hmm(header: dict[str, Any], arrays: Arrays) -> None:
     old = header.pop("chain")
+    renamed(header["arguments"], {"n_bells": "n_basis"})
     header |= {"names": old["names"], "fallback": old["fallback"]}
     header["encoders"] = [
         upgraded_encoder(plain, arrays, f"features.{column}.", f"encoders.{column}.")
@@ -153,25 +154,25 @@ def _upgraded_chain(arrays: Arrays, n_columns: int, prefix: str) -> dict[str, An
     """The header of a chain; its arrays get a prefix."""
     columns: list[None] = [None] * n_columns
     if "moves" in arrays:
-        found: dict[str, Any] = {"kind": "tables", "emit": columns}
+        header: dict[str, Any] = {"kind": "tables", "emit": columns}
     else:
         step = "dense" if "core" in arrays else "hadamard"
-        found = {"kind": "operators", "emit": columns, "total": columns, "step": {"kind": step}}
+        header = {"kind": "operators", "emit": columns, "total": columns, "step": {"kind": step}}
     renamed(arrays, {"core": "step.core", "table": "step.table"})
     _nested(arrays, prefix)
-    return found
+    return header
 
 
 def _nested(arrays: Arrays, prefix: str) -> None:
     renamed(arrays, {"start": "initial", "moves": "transitions"})
-    own = ("initial", "stop", "transitions", "means", "covariances", "step.", "emit.", "total.")
-    renamed(arrays, {name: prefix + name for name in own})
+    names = ("initial", "stop", "transitions", "means", "covariances", "step.", "emit.", "total.")
+    renamed(arrays, {name: prefix + name for name in names})
 
 
 _SYMBOLS = Field(
     "symbols_",
     symbols(),
-    sizes={"symbol": len, "feature": lambda each: (len(each),)},
+    sizes={"symbol": len, "feature": lambda symbols: (len(symbols),)},
 )
 _NAMES = Field("names_", symbols(), sizes={"column": len})
 HMM_FILE = ModelFile(
@@ -181,7 +182,11 @@ HMM_FILE = ModelFile(
         "parameters_",
         OneOf(
             operators=PROPER_OPERATORS,
-            **{name: form for each in EMISSIONS.values() for name, form in each.record.items()},
+            **{
+                name: form
+                for emission in EMISSIONS.values()
+                for name, form in emission.record.items()
+            },
         ),
     ),
     upgrade=_upgrade_hmm,
@@ -191,7 +196,10 @@ KERNEL_HMM_FILE = ModelFile(
     Field(
         "encoders_",
         Many(ENCODER, least=1),
-        sizes={"column": len, "feature": lambda each: tuple(encoder.size for encoder in each)},
+        sizes={
+            "column": len,
+            "feature": lambda encoders: tuple(encoder.size for encoder in encoders),
+        },
     ),
     Field("fallback_", number(0, 1)),
     Field("parameters_", OneOf(tables=CHAIN_TABLES, operators=OPERATORS)),

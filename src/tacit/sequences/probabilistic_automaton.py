@@ -25,36 +25,36 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 LEARN = ("auto", "em", "gibbs")
-_FEW_STATES = 6  # where there are too few sequences to choose by
+_FEW_STATES = 6  # if there are too few sequences for model selection
 
 
 class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
     """Hidden states that end, or emit a symbol and go on; the mean of many such automata by default.
 
-    The state after a beginning stands for its future. Beginnings are therefore clustered by what a weighted
-    automaton says of their futures, tables are counted from the clusters, and EM follows. With
-    ``learn="auto"`` the paths through the states are then drawn again and again (collapsed Gibbs sampling),
-    and the automata met on the way are averaged: that is what predicts best.
+    The state after a prefix determines the distribution of its future. Prefixes are therefore clustered by
+    the futures that a weighted automaton predicts, tables are counted from the clusters, and EM follows. With
+    ``learn="auto"`` the paths of states are then sampled repeatedly (collapsed Gibbs sampling), and the
+    sampled automata are averaged, which predicts best.
 
     Parameters
     ----------
     n_states : int or "auto"
-        Hidden states; "auto" chooses by how well sequences that were left out are predicted.
+        Hidden states; "auto" selects by held-out sequences.
     learn : {"auto", "em", "gibbs"}
         "auto" is "gibbs": the mean of `n_samples` automata. "em": one automaton, by accelerated EM.
     tied : bool or "auto"
-        Whether transitions are the same for all symbols: then it is a hidden Markov model that says where
+        Whether transitions are the same for all symbols: a hidden Markov model that also models where
         sequences end, with far fewer parameters.
     n_samples : int
         Automata that are averaged.
     n_sweeps : int
-        How often the states of all places are drawn at the end, from all sequences; before, for choosing,
-        chains of a tenth of this and longer compete.
+        Gibbs sweeps of the final model, over all sequences; candidates of model selection get a tenth of
+        this or more.
     pseudo_counts : float or "auto"
         Added to each row of initial, emission and transition probabilities, spread evenly. "auto": a few,
-        those of transitions chosen by sequences that are left out where automata are sampled.
+        those of transitions selected by held-out sequences if automata are sampled.
     tol : float
-        EM ends where a step gains less, in nats per position.
+        EM stops when a step gains less, in nats per position.
     max_iter : int
         Largest number of EM steps of each start.
     unknown : {"error", "missing"}
@@ -64,22 +64,22 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
     progress : None, bool or callable
         True draws a bar on a terminal; a callable gets (share done, text).
     random_state : int, numpy.random.Generator or None
-        Seed of first clusters, draws, and of the sequences that are left out to choose by.
+        Seed of clusters, draws and held-out sequences.
 
     Attributes
     ----------
     initial_, steps_, stop_ : arrays
-        (state,), (symbol, state, next state) and (state,) probabilities of one automaton; of a mean of
-        several, that of which each follows one of them with its weight.
+        (state,), (symbol, state, next state) and (state,) probabilities of one automaton; a mean of several
+        is the automaton that starts in one of them with its weight.
     parts_ : tuple of AutomatonTables
-        The automata; `weights_` says how much each counts.
+        The automata, averaged by `weights_`.
     n_states_ : int
         Hidden states of each.
     symbols_ : tuple
     tree_ : PrefixTree
-        What was learnt from; not kept in files.
+        Of the training sequences; not stored in files.
     diagnostics_ : dict
-        In plain values: what was chosen and tried.
+        In plain values: the selected settings, the candidates.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
         self.progress = progress
         self.random_state = random_state
 
-    # -- what was learnt --------------------------------------------------------------------------
+    # -- fitted attributes ------------------------------------------------------------------------
 
     @property
     def _mean(self) -> MeanAutomaton:
@@ -139,12 +139,12 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
 
     @property
     def weights_(self) -> Array:
-        """(part,) how much each counts."""
+        """(part,) weights in the mean."""
         return self._mean.weights
 
     @property
     def n_states_(self) -> int:
-        """Hidden states of the automata, all together those of the largest."""
+        """Hidden states of the largest of the automata."""
         return max(part.n_states for part in self.parts_)
 
     @property
@@ -182,8 +182,8 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
             )
         out = np.zeros((self.n_symbols_, total, total))
         for part, end in zip(self.parts_, np.cumsum(sizes), strict=True):
-            own = slice(end - part.n_states, end)
-            out[:, own, own] = part.steps
+            states = slice(end - part.n_states, end)
+            out[:, states, states] = part.steps
         return out
 
     @property
@@ -194,26 +194,26 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
         return max(spectral_radius(part.steps) for part in self.parts_)
 
     def summary(self) -> Summary:
-        """What was learnt, on a page: fit, choices, states of the automaton that counts most."""
+        """The model on a page: fit, candidates, states of the automaton of largest weight."""
         from tacit.sequences.query.summaries import state_sections, summary_of, symbol_profiles
 
         part = self.parts_[int(np.argmax(self.weights_))]
         visits = np.maximum(part.automaton.past, 0.0)
-        words = symbol_profiles(part.emit, visits, [*self.symbols_, "(end)"])
+        descriptions = symbol_profiles(part.emit, visits, [*self.symbols_, "(end)"])
         sections = state_sections(
-            part.initial, part.through, visits, words, "more likely than overall"
+            part.initial, part.through, visits, descriptions, "more likely than overall"
         )
         n = len(self.parts_)
         facts = {"automata that are averaged": n, "states of those shown": part.n_states}
         title = f"ProbabilisticAutomaton: {self.n_states_} states, {len(self.symbols_)} symbols"
         return summary_of(title, self.diagnostics_, sections, facts)
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- private ----------------------------------------------------------------------------------
 
     def _check_arguments(self) -> None:
         self._settings(0)
 
-    def _is_open(self) -> bool:
+    def _has_choices(self) -> bool:
         return isinstance(self.n_states, str) or isinstance(self.tied, str)
 
     def _learn_from(
@@ -230,8 +230,8 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
         self.predictor_ = MeanAutomaton(learnt.parts, learnt.weights)
         trees = [tree] if held_out is None else [tree, held_out]
         self.diagnostics_ = {
-            "n_sequences": sum(each.n_sequences for each in trees),
-            "n_positions": sum(each.n_positions for each in trees),
+            "n_sequences": sum(tree.n_sequences for tree in trees),
+            "n_positions": sum(tree.n_positions for tree in trees),
             "n_states": [shape.n_states for shape in learnt.shapes],
             "tied": [shape.tied for shape in learnt.shapes],
             "move_prior": [shape.move for shape in learnt.shapes],

@@ -1,4 +1,4 @@
-"""What every fitted model of sequences can be asked, whatever it has learnt."""
+"""Queries of all fitted models of sequences."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from sklearn.base import DensityMixin
 from tacit.core.arguments import check_choice, check_count
 from tacit.core.model import Counted, Model, Scored
 from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.sequences.data.sequences import lengths_from
 
 if TYPE_CHECKING:
+    from tacit.core.input.examples import Examples
     from tacit.sequences.data.sequences import Sequences
 
 Array = NDArray[np.float64]
-Answer = tuple[Array, dict[str, Any]]  # with a record of what had to be repaired
+Answer = tuple[Array, dict[str, Any]]  # with a record of repairs
 Integers = NDArray[np.int64]
 
 
@@ -27,7 +29,7 @@ class Positions(Protocol):
 
     @property
     def lengths(self) -> Integers:
-        """(sequence,) how many positions each has."""
+        """(sequence,) positions of each."""
         ...
 
     @property
@@ -50,11 +52,11 @@ class SequenceModel(Scored, DensityMixin, Model):
     """Queries of a fitted model of sequences; missing symbols are summed out.
 
     Sequences come as in `fit`. Answers about positions are a list with an array for each sequence; one array
-    for a single sequence, and for sequences that came in one array with their lengths. Answers about what
-    comes next have one row for each sequence, none for a single one.
+    for a single sequence, and for sequences that came in one array with their lengths. Forecasts have
+    one row for each sequence; a single sequence has no such axis.
 
-    A model says what it knows by `_log_probs` and `_next_probs`, which get sequences that are already read.
-    Both return what had to be repaired, too.
+    A model implements `_log_probs` and `_next_probs`, which get sequences that are already read. Both return
+    a record of repairs, too.
     """
 
     kind = "sequences"
@@ -64,11 +66,11 @@ class SequenceModel(Scored, DensityMixin, Model):
     diagnostics_: dict[str, Any]
     unknown: str = "error"
     n_jobs: int | None = None
-    # Whether a model says where sequences end: the probabilities of all sequences of any length sum to one.
+    # Whether sequence ends are modelled: the probabilities of all sequences of any length then sum to one.
     _models_ends = False
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn wants to know: symbols may be text, and may be missing."""
+        """Tags of scikit-learn: symbols may be text, and may be missing."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
@@ -82,7 +84,7 @@ class SequenceModel(Scored, DensityMixin, Model):
 
     @property
     def n_iter_(self) -> int:
-        """Steps that learning took; 1 where it does not go in steps."""
+        """Iterations of learning; 1 if it is not iterative."""
         self._check_fitted()
         return max(int(self.diagnostics_.get("n_steps", 1)), 1)
 
@@ -94,10 +96,10 @@ class SequenceModel(Scored, DensityMixin, Model):
         X : sequences
             As in `fit`.
         lengths : (sequence,) integers, optional
-            Where X holds all sequences in turn.
+            If X holds all sequences one after the other.
         return_repairs : bool
-            Whether to return a dict of what had to be repaired of negative estimates, too; an empty one
-            where nothing can be negative.
+            Whether to return a dict of repairs of negative estimates, too; it is empty if none can be
+            negative.
         """
         values, repairs = self._log_probs(self._read(X, lengths))
         return (values, repairs) if return_repairs else values
@@ -109,7 +111,7 @@ class SequenceModel(Scored, DensityMixin, Model):
         ----------
         X : sequences
         y : None
-            Not used; lengths may stand here, as hmmlearn has them.
+            Not used; or lengths, as in hmmlearn.
         lengths : (sequence,) integers, optional
         """
         self._check_fitted()
@@ -135,31 +137,29 @@ class SequenceModel(Scored, DensityMixin, Model):
         X : sequences
         lengths : (sequence,) integers, optional
         ends : bool, optional
-            Whether the end of each sequence counts as one symbol more. By default where the model says where
-            sequences end; without it what comes before the end is scored alone.
+            Whether the end of each sequence counts as one symbol more; by default if the model has ends.
+            Without them prefixes are scored.
         return_counts : bool
             Whether to return a dict of how many symbols, ends, unknown and missing ones there were, too.
         """
         with_ends = self._models_ends if ends is None else ends
         if with_ends and not self._models_ends:
             raise NotAvailableError(
-                f"a {type(self).__name__} does not say where sequences end; leave ends away"
+                f"a {type(self).__name__} does not model where sequences end; leave ends out"
             )
         sequences: Any = self._read(X, lengths)
         n_symbols = int((sequences.codes >= 0).sum())
         n_ends = len(sequences.lengths) if with_ends else 0
         if n_symbols + n_ends == 0:
-            raise DataError(
-                "there is not a single symbol to be surprised at; give longer sequences"
-            )
-        ask = self._log_probs if with_ends == self._models_ends else self._log_prefixes
-        n_gone = sequences.n_positions - n_symbols
-        found = float(np.exp(-ask(sequences)[0].sum() / (n_symbols + n_ends)))
+            raise DataError("there is not a single symbol to score; give longer sequences")
+        log_probs = self._log_probs if with_ends == self._models_ends else self._log_prefixes
+        n_missing = sequences.n_positions - n_symbols
+        perplexity = float(np.exp(-log_probs(sequences)[0].sum() / (n_symbols + n_ends)))
         if not return_counts:
-            return found
-        n_unknown = self._n_unknown(X, lengths, n_gone)
+            return perplexity
+        n_unknown = self._n_unknown(X, lengths, n_missing)
         counts = {"n_symbols": n_symbols, "n_ends": n_ends, "n_unknown": n_unknown}
-        return found, counts | {"n_missing": n_gone - n_unknown}
+        return perplexity, counts | {"n_missing": n_missing - n_unknown}
 
     def predict_next_proba(
         self,
@@ -172,14 +172,14 @@ class SequenceModel(Scored, DensityMixin, Model):
     ) -> Any:
         """P(next symbol | the whole sequence so far), in the order of `symbols_`.
 
-        Of models that say where sequences end, the last column is the end.
+        In models of where sequences end, the last column is the end.
 
         Parameters
         ----------
         X : sequences
         lengths : (sequence,) integers, optional
         all_positions : bool
-            Whether to answer at each position, given those before it alone.
+            Whether to answer at each position, given those before it.
         steps : int
             How far ahead: 1 is the next symbol, 2 the one after it, whatever comes between.
         return_repairs : bool
@@ -192,21 +192,21 @@ class SequenceModel(Scored, DensityMixin, Model):
         """
         check_count("steps", steps)
         sequences = self._read(X, lengths)
-        found, repairs = self._next_probs(
+        probs, repairs = self._next_probs(
             sequences, all_positions=bool(all_positions), steps=int(steps)
         )
-        arranged = per_position if all_positions else per_sequence
-        answer = arranged(sequences, found)
+        arrange = per_position if all_positions else per_sequence
+        answer = arrange(sequences, probs)
         return (answer, repairs) if return_repairs else answer
 
-    # -- what a model has to say ------------------------------------------------------------------
+    # -- implemented by models --------------------------------------------------------------------
 
     def _log_probs(self, sequences: Any) -> Answer:
         """(sequence,) natural logs of probabilities."""
         raise NotImplementedError
 
     def _log_prefixes(self, sequences: Any) -> Answer:
-        """(sequence,) natural logs of P(a sequence starts so), of models that say where sequences end."""
+        """(sequence,) natural logs of P(prefix), of models of where sequences end."""
         raise NotImplementedError
 
     def _next_probs(self, sequences: Any, *, all_positions: bool, steps: int) -> Answer:
@@ -218,50 +218,55 @@ class SequenceModel(Scored, DensityMixin, Model):
         """Whether each row of an array is a position of one sequence, not a sequence."""
         return False
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- private ----------------------------------------------------------------------------------
 
     def _read(self, X: Any, lengths: Any = None) -> Any:
-        """Sequences for a query, by the symbols that are known."""
+        """Sequences of a query, with the symbols of the model."""
         from tacit.sequences.data.read_sequences import read_sequences
 
         self._check_fitted()
         check_choice("unknown", self.unknown, ("error", "missing"))
         return read_sequences(X, lengths, symbols=self.symbols_, unknown=self.unknown)
 
-    def _as_one(self, given: Any) -> Any:
-        """A list of one sequence, where text or symbols were given of which some are known."""
+    def _as_one(self, X: Any) -> Any:
+        """A list of one sequence, if X is text or symbols of which some are known."""
         symbols = getattr(self, "symbols_", ())
-        if not symbols or not isinstance(given, str | list | tuple | np.ndarray):
-            return given
-        if isinstance(given, str):
-            return [list(given)]
+        if not symbols or not isinstance(X, str | list | tuple | np.ndarray):
+            return X
+        if isinstance(X, str):
+            return [list(X)]
         known = {*symbols, None}
-        is_known = [isinstance(each, Hashable) and each in known for each in given]
-        return [given] if not is_known or any(is_known) else given
+        is_known = [isinstance(symbol, Hashable) and symbol in known for symbol in X]
+        return [X] if not is_known or any(is_known) else X
 
-    def _read_one(self, given: Any) -> Any:
-        """What was given as one sequence: text, symbols, or a list of one sequence."""
-        given = self._as_one(given)
-        sequences = self._read(given)
+    def _read_one(self, X: Any) -> Any:
+        """Reads one sequence: text, symbols, or a list of one sequence."""
+        X = self._as_one(X)
+        sequences = self._read(X)
         if len(sequences.lengths) != 1:
             raise ArgumentError(f"given holds {len(sequences.lengths)} sequences; give one")
         return sequences
 
     def _read_new(self, X: Any, lengths: Any = None, symbols: Any = None) -> Sequences:
-        """Sequences to learn from; the symbols are those that they show, unless they are given."""
+        """Sequences to learn from; the symbols are those that occur, unless they are given."""
         from tacit.sequences.data.read_sequences import read_sequences
 
         check_choice("unknown", self.unknown, ("error", "missing"))
         return read_sequences(X, lengths, symbols=symbols, unknown=self.unknown)
 
-    def _n_unknown(self, X: Any, lengths: Any, n_gone: int) -> int:
-        """How many of the missing symbols were there, but unknown."""
-        if n_gone == 0 or self.unknown != "missing":
-            return 0
-        return n_gone - int((self._read_new(X, lengths).codes < 0).sum())
+    def _examples(self, X: Any) -> Examples:
+        from tacit.sequences.data.sequences import examples_of
 
-    def _keep_columns(self, X: Any, sequences: Positions) -> None:
-        """What scikit-learn wants kept of the shape of X: how wide a table of sequences is, else one."""
+        return examples_of(self._read_new(X))
+
+    def _n_unknown(self, X: Any, lengths: Any, n_missing: int) -> int:
+        """How many of the missing symbols are unknown symbols."""
+        if n_missing == 0 or self.unknown != "missing":
+            return 0
+        return n_missing - int((self._read_new(X, lengths).codes < 0).sum())
+
+    def _set_n_features_in(self, X: Any, sequences: Positions) -> None:
+        """Sets `n_features_in_`: the columns of a table of sequences, else one."""
         is_table = getattr(X, "ndim", 1) == 2 and len(X) == len(sequences.lengths)
         self.n_features_in_ = int(X.shape[1]) if is_table else 1
 
@@ -281,53 +286,12 @@ class CountedSequences(Counted, SequenceModel):
 
 
 def per_position(sequences: Positions, values: NDArray[Any]) -> Any:
-    """An array over positions as a list with one for each sequence, unless these came in one array."""
+    """An array over positions, split into one for each sequence unless these came in one array."""
     if sequences.single or sequences.joined:
         return values
     return [values[first:stop] for first, stop in pairwise(sequences.ends.tolist())]
 
 
 def per_sequence(sequences: Positions, values: NDArray[Any]) -> Any:
-    """An array over sequences; the entry of the only one where a single one was given."""
+    """An array over sequences; its only entry if a single sequence was given."""
     return values[0] if sequences.single else values
-
-
-def lengths_from(X: Any, y: Any, lengths: Any, *, rows: bool = False) -> Any:
-    """The lengths of sequences, whether they came by name or in the place of `y`, as hmmlearn has them.
-
-    There they are heeded where X is a flat array, or one column, of symbols. What scikit-learn passes is left
-    alone: a number for each row of X.
-
-    Parameters
-    ----------
-    X, y, lengths
-        As they came.
-    rows : bool
-        Whether each row of X is a position, whatever its width.
-    """
-    if lengths is not None or y is None:
-        return lengths
-    shape = _flat_shape(X)
-    if shape is None or not (rows or len(shape) == 1 or shape[1:] == (1,)):
-        return None
-    given = np.asarray(y)
-    whole = given.ndim == 1 and given.dtype.kind in "iu"
-    if whole and int(given.sum()) == shape[0]:
-        return y
-    if given.shape[:1] == shape[:1]:
-        return None
-    raise ArgumentError(
-        f"the second argument stands for lengths here, but it does not sum to the {shape[0]} positions of X; "
-        f"give lengths that do, or None"
-    )
-
-
-def _flat_shape(X: Any) -> tuple[int, ...] | None:
-    """The shape of an array, or of a list of symbols; None of a list of sequences."""
-    if hasattr(X, "shape"):
-        return tuple(int(size) for size in X.shape)
-    if isinstance(X, list | tuple) and not any(
-        hasattr(each, "__len__") or isinstance(each, str) for each in X
-    ):
-        return (len(X),)
-    return None

@@ -15,7 +15,7 @@ from tacit.sequences.model_files import WEIGHTED_AUTOMATON_FILE
 if TYPE_CHECKING:
     from tacit.core.progress import Report
     from tacit.core.summary import Summary
-    from tacit.sequences.learn.weighted_automata import WeightedChoice
+    from tacit.sequences.learn.weighted_automata import WeightedSettings
     from tacit.sequences.model.automata import Automaton
     from tacit.sequences.model.chains import Operators
     from tacit.sequences.moments.prefixes import PrefixTree
@@ -29,24 +29,24 @@ class WeightedAutomaton(FittedAutomaton):
     """A weighted automaton learnt from a Hankel matrix, with predictions that are always probabilities.
 
     Values of strings are products of matrices, one for each symbol. They come from one singular value
-    decomposition of counts, without any iteration (Balle et al., 2014), and may be slightly negative: what
-    comes next is therefore clipped, normalised at each place, and mixed with n-grams; states that got lost
-    are begun anew. What is chosen is chosen by how well sequences that were left out are predicted so.
+    decomposition of counts, without any iteration (Balle et al., 2014), and may be slightly negative.
+    Predictions are therefore clipped, normalised at each position, and mixed with n-grams; lost states are
+    restarted. Settings are selected by held-out sequences.
 
     Parameters
     ----------
     rank : int or "auto"
         Length of the automaton's states.
     statistics : {"auto", "string", "prefix", "substring"}
-        What is counted of a string: sequences that are it, that begin with it, or how often it occurs.
+        What is counted of a string: sequences equal to it, sequences that begin with it, or occurrences.
     basis : int or "auto"
         Strings on each side of the Hankel matrix: the most frequent ones.
     scaled : bool or "auto"
         Whether rows and columns are scaled by how frequent their strings are.
     mixing : float or "auto"
-        The share of the n-grams in predictions.
+        The weight of the n-grams in predictions.
     max_length : int
-        Of the strings on either side.
+        Of the strings on each side.
     unknown : {"error", "missing"}
         What queries do with a symbol that was not seen in training.
     n_jobs : int or None
@@ -54,7 +54,7 @@ class WeightedAutomaton(FittedAutomaton):
     progress : None, bool or callable
         True draws a bar on a terminal; a callable gets (share done, text).
     random_state : int, numpy.random.Generator or None
-        Seed of the sequences that are left out to choose by.
+        Seed of the held-out sequences.
 
     Attributes
     ----------
@@ -62,15 +62,15 @@ class WeightedAutomaton(FittedAutomaton):
         The weights.
     spectral_radius_ : float
         The largest size of an eigenvalue of the sum of all steps. From one on, values of long strings
-        explode (predictions do not: they are normalised at each place).
+        explode (predictions do not: they are normalised at each position).
     singular_values_ : array
-        Of the Hankel matrix, as many as the rank; ``diagnostics_["singular_values"]`` goes on with those
-        that were cut.
+        Of the Hankel matrix, as many as the rank; ``diagnostics_["singular_values"]`` has those that
+        were cut, too.
     symbols_ : tuple
     tree_ : PrefixTree
-        What was learnt from; not kept in files.
+        Of the training sequences; not stored in files.
     diagnostics_ : dict
-        In plain values: what was chosen and tried, "stable" (whether the spectral radius is below one).
+        In plain values: settings, candidates, "stable" (whether the spectral radius is below one).
 
     Examples
     --------
@@ -107,7 +107,7 @@ class WeightedAutomaton(FittedAutomaton):
         self.progress = progress
         self.random_state = random_state
 
-    # -- what was learnt --------------------------------------------------------------------------
+    # -- fitted attributes ------------------------------------------------------------------------
 
     @property
     def automaton_(self) -> Automaton:
@@ -147,50 +147,63 @@ class WeightedAutomaton(FittedAutomaton):
         """
         from tacit.sequences.loops.automata import values
 
-        sequences, own = self._read(X, lengths), self.automaton_
+        sequences, automaton = self._read(X, lengths), self.automaton_
         return np.asarray(
-            values(own.initial, own.steps, own.through, own.stop, sequences.codes, sequences.ends)
+            values(
+                automaton.initial,
+                automaton.steps,
+                automaton.through,
+                automaton.stop,
+                sequences.codes,
+                sequences.ends,
+            )
         )
 
     def summary(self) -> Summary:
-        """What was learnt, on a page: fit, choices, singular values."""
+        """The model on a page: fit, candidates, singular values."""
         from tacit.core.summary import Section
         from tacit.sequences.query.summaries import summary_of
 
         self._check_fitted()
-        values = [float(each) for each in self.diagnostics_.get("singular_values", [])][:20]
-        rows = [[n + 1, each, n < self.rank_] for n, each in enumerate(values)]
+        values = [float(value) for value in self.diagnostics_.get("singular_values", [])][:20]
+        rows = [[n + 1, value, n < self.rank_] for n, value in enumerate(values)]
         spectrum = Section("singular values", columns=["", "value", "kept"], rows=rows)
         title = f"WeightedAutomaton: rank {self.rank_}, {len(self.symbols_)} symbols"
         return summary_of(title, self.diagnostics_, [spectrum])
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- private ----------------------------------------------------------------------------------
 
     def _check_arguments(self) -> None:
-        self._wanted()
+        self._settings()
 
-    def _is_open(self) -> bool:
-        wanted = self._wanted()
-        chosen = (wanted.rank, wanted.statistics, wanted.basis, wanted.scaled, wanted.mixing)
-        return None in chosen
+    def _has_choices(self) -> bool:
+        settings = self._settings()
+        selectable = (
+            settings.rank,
+            settings.statistics,
+            settings.basis,
+            settings.scaled,
+            settings.mixing,
+        )
+        return None in selectable
 
     def _learn_from(
         self, tree: PrefixTree, held_out: PrefixTree | None, seed: int, report: Report
     ) -> None:
-        from tacit.sequences.learn.weighted_automata import learn_weighted, usual_choice
+        from tacit.sequences.learn.weighted_automata import default_settings, learn_weighted
 
         del seed  # nothing is drawn
-        wanted = self._wanted()
+        settings = self._settings()
         if held_out is None:
-            wanted = usual_choice(tree, wanted)
-        learnt = learn_weighted(tree, held_out, wanted, report)
+            settings = default_settings(tree, settings)
+        learnt = learn_weighted(tree, held_out, settings, report)
         self.predictor_ = learnt.predictor
         chosen, radius = learnt.choice, learnt.predictor.automaton.spectral_radius
         self.singular_values_ = learnt.singular_values[: chosen.rank]
         trees = [tree] if held_out is None else [tree, held_out]
         self.diagnostics_ = {
-            "n_sequences": sum(each.n_sequences for each in trees),
-            "n_positions": sum(each.n_positions for each in trees),
+            "n_sequences": sum(tree.n_sequences for tree in trees),
+            "n_positions": sum(tree.n_positions for tree in trees),
             "rank": chosen.rank,
             "singular_values": learnt.singular_values.tolist(),
             "n_kept": chosen.rank,
@@ -201,14 +214,14 @@ class WeightedAutomaton(FittedAutomaton):
             "spectral_radius": radius,
             "stable": radius < 1,
             "held_out_score": max(
-                (float(each["held_out"]) for each in learnt.candidates), default=None
+                (float(candidate["held_out"]) for candidate in learnt.candidates), default=None
             ),
             "candidates": list(learnt.candidates),
         }
 
-    def _wanted(self) -> WeightedChoice:
+    def _settings(self) -> WeightedSettings:
         """The arguments about learning, checked."""
-        from tacit.sequences.learn.weighted_automata import WeightedChoice
+        from tacit.sequences.learn.weighted_automata import WeightedSettings
 
         for name in ("rank", "basis"):
             check_count(name, getattr(self, name), word="auto")
@@ -216,18 +229,18 @@ class WeightedAutomaton(FittedAutomaton):
         check_number("mixing", self.mixing, word="auto")
         check_count("max_length", self.max_length)
         if not isinstance(self.mixing, str) and self.mixing > 1:
-            raise ArgumentError(f"mixing={self.mixing}; give a share from 0 to 1")
+            raise ArgumentError(f"mixing={self.mixing}; give a weight from 0 to 1")
         if self.scaled not in (True, False, "auto"):
             raise ArgumentError(f'scaled={self.scaled!r}; give True, False or "auto"')
 
-        def given(value: Any) -> Any:
+        def or_none(value: Any) -> Any:
             return None if isinstance(value, str) and value == "auto" else value
 
-        return WeightedChoice(
-            given(self.rank),
-            given(self.statistics),
-            given(self.basis),
-            given(self.scaled),
-            given(self.mixing),
+        return WeightedSettings(
+            or_none(self.rank),
+            or_none(self.statistics),
+            or_none(self.basis),
+            or_none(self.scaled),
+            or_none(self.mixing),
             int(self.max_length),
         )

@@ -56,8 +56,8 @@ class ExactStrings:
 
     def behind(self, strings: Iterable[String]) -> Array:
         """(state, string) what stands after: ``steps[x] @ stop``."""
-        back = ExactStrings(self.stop, self.steps.transpose(0, 2, 1), self.initial)
-        return back.ahead(string[::-1] for string in strings).T
+        reversed_strings = ExactStrings(self.stop, self.steps.transpose(0, 2, 1), self.initial)
+        return reversed_strings.ahead(string[::-1] for string in strings).T
 
     def values(self, strings: Iterable[String]) -> Array:
         """(string,) the number of each."""
@@ -162,8 +162,8 @@ class AutomatonModel:
             going = np.flatnonzero(sequences.lengths > t)
             codes = sequences.codes[sequences.ends[going] + t]
             for code in np.unique(codes):
-                which = going[codes == code]
-                state[which] = state[which] @ steps[code]
+                at_code = going[codes == code]
+                state[at_code] = state[at_code] @ steps[code]
             mass = state[going].sum(axis=1)
             with np.errstate(divide="ignore"):
                 log_probs[going] += np.log(mass)

@@ -117,8 +117,8 @@ class HmmModel:
         from tacit.sequences.loops.forward_backward import forward
 
         likelihoods = np.ones((sequences.n_positions, self.n_states))
-        there = sequences.codes >= 0
-        likelihoods[there] = self.emissions.T[sequences.codes[there]]
+        is_observed = sequences.codes >= 0
+        likelihoods[is_observed] = self.emissions.T[sequences.codes[is_observed]]
         logs = np.empty(sequences.n_positions)
         forward(
             self.tables.initial,

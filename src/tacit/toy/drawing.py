@@ -37,9 +37,9 @@ class AliasTable:
                 mass[high] -= 1 - mass[low]
                 if mass[high] < 1:
                     small.append(large.pop())
-            for rest in small:  # rounding left these a little below one
-                threshold[row, rest] = 1.0 if table[row, rest] > 0 else 0.0
-                other[row, rest] = int(table[row].argmax())
+            for outcome in small:  # rounding left these a little below one
+                threshold[row, outcome] = 1.0 if table[row, outcome] > 0 else 0.0
+                other[row, outcome] = int(table[row].argmax())
         return AliasTable(n_outcomes, threshold.ravel(), other.ravel())
 
     def draw(self, rows: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.int32]:

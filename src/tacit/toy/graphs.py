@@ -55,8 +55,8 @@ class GraphModel:
     @property
     def n_states(self) -> dict[str, int]:
         """Number of states of each hidden variable."""
-        seen = set(self.names)
-        return {name: t.shape[-1] for name, t in self.tables.items() if name not in seen}
+        observed = set(self.names)
+        return {name: t.shape[-1] for name, t in self.tables.items() if name not in observed}
 
     @property
     def edges(self) -> list[tuple[str, str]]:
@@ -121,8 +121,8 @@ class GraphModel:
     def _log_prob(self, codes: NDArray[Any]) -> Array:
         factors = [Factor(self._axes(name), table) for name, table in self.tables.items()]
         for name, card, column in zip(self.names, self.cards, codes.T, strict=True):
-            seen = (column[:, None] == np.arange(card)) | (column[:, None] < 0)
-            factors.append(Factor((_ROW, name), seen.astype(np.float64)))
+            matches = (column[:, None] == np.arange(card)) | (column[:, None] < 0)
+            factors.append(Factor((_ROW, name), matches.astype(np.float64)))
         left, logs = _summed(factors, set(self.tables), n_rows=len(codes))
         with np.errstate(divide="ignore"):
             return np.asarray(logs + np.log(_product(left, [_ROW])))
@@ -198,7 +198,7 @@ class Factor:
 
 
 def _summed(
-    factors: list[Factor], gone: Iterable[str], n_rows: int = 1
+    factors: list[Factor], summed_out: Iterable[str], n_rows: int = 1
 ) -> tuple[list[Factor], Array]:
     """Factors without some variables, and (row,) the logarithm of what was divided out of their product."""
     holders: dict[str, list[Factor]] = {}
@@ -206,23 +206,23 @@ def _summed(
         for axis in factor.axes:
             holders.setdefault(axis, []).append(factor)
     left, logs = dict.fromkeys(factors), np.zeros(n_rows)
-    sizes = {name: _size(_axes_of(holders[name])) for name in sorted(gone)}
+    sizes = {name: _size(_axes_of(holders[name])) for name in sorted(summed_out)}
     while sizes:
         name = min(sizes, key=sizes.__getitem__)
         del sizes[name]
         touched = holders.pop(name)
-        kept = [axis for axis in _axes_of(touched) if axis != name]
-        message = _product(touched, kept)
-        if _ROW in kept:  # long rows have probabilities below all numbers
+        remaining = [axis for axis in _axes_of(touched) if axis != name]
+        message = _product(touched, remaining)
+        if _ROW in remaining:  # long rows have probabilities below all numbers
             top = message.reshape(n_rows, -1).max(axis=1)
             top = np.where(top > 0, top, 1.0)
             logs += np.log(top)
             message = message / top.reshape(-1, *[1] * (message.ndim - 1))
-        new = Factor(tuple(kept), message)
+        new = Factor(tuple(remaining), message)
         left[new] = None
         for factor in touched:
             del left[factor]
-        for axis in {*kept} - {_ROW}:
+        for axis in {*remaining} - {_ROW}:
             holders[axis] = [*(f for f in holders[axis] if f in left), new]
             if axis in sizes:
                 sizes[axis] = _size(_axes_of(holders[axis]))
@@ -253,10 +253,10 @@ def _product(factors: list[Factor], axes: list[str]) -> Array:
     current: list[str] = []
     for number, factor in enumerate(factors):
         later = {name for other in factors[number + 1 :] for name in other.axes}
-        kept = [name for name in every if name in {*current, *factor.axes} & {*later, *axes}]
-        terms = ["".join(map(letter.__getitem__, t)) for t in (current, factor.axes, kept)]
+        remaining = [name for name in every if name in {*current, *factor.axes} & {*later, *axes}]
+        terms = ["".join(map(letter.__getitem__, t)) for t in (current, factor.axes, remaining)]
         form = f"{terms[0]},{terms[1]}->{terms[2]}"
-        cells, current = np.einsum(form, cells, factor.cells), kept
+        cells, current = np.einsum(form, cells, factor.cells), remaining
     return cells.transpose([current.index(name) for name in axes])
 
 

@@ -131,8 +131,8 @@ def random_topology(
         loose[-size:] = [inner[-1]]
     inner.append(f"h{len(inner) + 1}")
     edges += [(inner[-1], name) for name in loose]
-    seen = [name for name in inner if rng.random() < observed_inner]
-    renamed = {name: f"x{n_leaves + number}" for number, name in enumerate(seen)}
+    observed_names = [name for name in inner if rng.random() < observed_inner]
+    renamed = {name: f"x{n_leaves + number}" for number, name in enumerate(observed_names)}
     named = [(renamed.get(one, one), renamed.get(other, other)) for one, other in edges]
     return Topology.from_edges(named, observed=[*leaves, *renamed.values()]).contracted()
 

@@ -1,4 +1,4 @@
-"""The best tree without hidden variables."""
+"""The maximum-likelihood tree without hidden variables."""
 
 from __future__ import annotations
 

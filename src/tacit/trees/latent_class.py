@@ -20,11 +20,11 @@ class LatentClass(LatentTree):
     """One hidden variable above all columns: latent class analysis, a mixture of product distributions.
 
     A `LatentTree` with ``structure="star"``; all arguments but `structure` are the same. Up to 12
-    classes, learn="auto" starts from clusters of the rows, seen along the axes on which columns hang together
-    most, and exchanges classes on the way: one that others can do without is given up, and one whose columns
-    still depend on each other is cut in two, as long as the rows become likelier
-    (``diagnostics_["n_exchanged"]``). With pseudo_counts="auto", the strength of the prior of each column is
-    learnt, too (``diagnostics_["pseudo_counts"]``). Nothing is drawn.
+    classes, learn="auto" starts from clusters of the rows in the principal axes of the columns' dependence,
+    and exchanges classes during EM: a redundant class is removed, and one whose columns still depend on each
+    other is split, as long as the likelihood grows (``diagnostics_["n_exchanged"]``). With
+    pseudo_counts="auto", the strength of the prior of each column is learnt, too
+    (``diagnostics_["pseudo_counts"]``). Initialisation is deterministic.
 
     learn="tensor" is one more learner, consistent and without iterations: three groups of up to `features`
     columns are three views of the class (``diagnostics_["views"]``), and the decomposition of their joint

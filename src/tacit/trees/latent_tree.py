@@ -46,12 +46,21 @@ class LatentTree(TreeModel):
         Trees whose mixture the model is, by learn="auto". "auto" is one where a structure, a number of states
         or another learner is given; else selected by held-out rows, up to 12. Each is learnt with
         another structure; the first has the one that was given or chosen.
+    preset : None or "printed"
+        "printed": the algorithm exactly as in its paper, without Tacit's additions; structure and number of
+        states must be given. learn="spectral" with representation="tensor" is Parikh (2015), Algorithm 4,
+        with "matrix" Parikh, Song and Xing (2011), Algorithm 1; learn="hierarchical" is Song et al. (2013),
+        equation 6.
     representation : {"auto", "train", "tensor", "matrix"}
         Of spectral operators at nodes of high degree.
-    n_views : int
-        Leaves that each linear system of "spectral" uses.
-    window : int or None
-        Leaves outside an edge that the linker of "hierarchical" looks at; None for all, as printed.
+    siblings : {"adopted", "uncle"}
+        Of printed products of matrices at nodes of two children: a third child is adopted from the left
+        sibling (2011), or the left sibling is an uncle (Parikh 2015, Algorithm 13).
+    n_views : int or "auto"
+        Leaves that each linear system of "spectral" uses; "auto" is 5, and 1 as printed.
+    window : int, None or "auto"
+        Leaves outside an edge that the linker of "hierarchical" looks at; None for all. "auto" is 2, and all
+        as printed.
     features : int
         Leaves whose joint category is one view where hidden states are more than a leaf's categories.
     n_restarts, max_iter : int
@@ -60,7 +69,7 @@ class LatentTree(TreeModel):
         EM stops when a step gains less than this: nats of the mean log-likelihood per row. "auto": a gain in
         proportion to the number of parameters.
     stopping : {"gain", "relative"}
-        "relative": `tol` (by "auto" 1e-4) is a share of the log-likelihood, as in Parikh's thesis; of
+        "relative": `tol` (by "auto" 1e-4) is a fraction of the log-likelihood, as in Parikh's thesis; of
         learn="em" only.
     pseudo_counts : float or "auto"
         Dirichlet pseudo-counts per table row; "auto" is none for "em", a few otherwise; with many states, 1,
@@ -77,7 +86,7 @@ class LatentTree(TreeModel):
     n_jobs : int or None
         Threads. None: one, and all processors where something is chosen by held-out rows.
     progress : None, bool or callable
-        True draws a bar on a terminal; a callable gets (share done, text).
+        True draws a bar on a terminal; a callable gets (fraction done, text).
     random_state : int, numpy.random.Generator or None
         Seed of random starts, batches and held-out rows. None draws anew each time.
 
@@ -96,10 +105,10 @@ class LatentTree(TreeModel):
     schema_ : Schema
         The columns and their categories; `categories_` is the same by name.
     diagnostics_ : dict
-        What was tried, kept and cut, in plain values. Of choices by held-out rows: "structures" (candidates
-        and their scores, in order of preference), "candidates" (numbers of states and their scores), "trees"
-        (weight, states, passes and steps of each tree), "held_out_score" (of what was chosen, in nats per
-        row), "n_rows_tried_with".
+        What learning compared and selected, in plain values. Of selection by held-out rows: "structures"
+        (candidates and their scores, in order of preference), "candidates" (numbers of states and their
+        scores), "trees" (weight, states, passes and steps of each tree), "held_out_score" (of the selected
+        model, in nats per row), "n_rows_tried_with".
 
     Examples
     --------
@@ -119,9 +128,11 @@ class LatentTree(TreeModel):
         learn: str = "auto",
         *,
         n_components: int | str = "auto",
+        preset: str | None = None,
         representation: str = "auto",
-        n_views: int = 5,
-        window: int | None = 2,
+        siblings: str = "adopted",
+        n_views: int | str = "auto",
+        window: int | str | None = "auto",
         features: int = 3,
         n_restarts: int = 5,
         tol: float | str = "auto",
@@ -140,7 +151,9 @@ class LatentTree(TreeModel):
         self.structure = structure
         self.learn = learn
         self.n_components = n_components
+        self.preset = preset
         self.representation = representation
+        self.siblings = siblings
         self.n_views = n_views
         self.window = window
         self.features = features
@@ -178,12 +191,14 @@ class LatentTree(TreeModel):
         """
         from tacit.trees.learn.fit import fit_tree
 
-        fit_tree(self, X, sample_weight, validation)
+        self._check_policies()
+        with self._working() as report:
+            fit_tree(self, X, sample_weight, validation, report)
         return self
 
     @classmethod
     def from_bif(cls, path: Any, hidden: Iterable[str] | None = None) -> Self:
-        """The fitted model that a Bayesian network in a BIF file is, if it is a tree.
+        """The fitted model of a Bayesian network in a BIF file, if it is a tree.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What files of trees hold."""
+"""The fields of tree models in model files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _topology(plain: Any) -> Topology:
             raise FileFormatError(f"is no topology: {number!r} is no node")
         return str(nodes[number])
 
-    if not all(isinstance(each, str) for each in nodes):
+    if not all(isinstance(label, str) for label in nodes):
         raise FileFormatError("is no topology: names are texts")
     if len(lengths) != len(edges) or len(set(observed)) != len(observed):
         raise FileFormatError(
@@ -49,15 +49,15 @@ def _topology(plain: Any) -> Topology:
         nodes=tuple(nodes),
         edges=tuple((name(one), name(other)) for one, other in edges),
         observed=tuple(name(number) for number in observed),
-        lengths=tuple(None if each is None else float(each) for each in lengths),
+        lengths=tuple(None if length is None else float(length) for length in lengths),
         n_states={name(int(key)): count for key, count in plain["n_states"].items()},
     )
 
 
 def structure_argument(model: Any) -> Any:
-    """What files hold of a structure that was given as an object: the tree that was learnt on it."""
-    given = model.structure
-    return given if isinstance(given, str) else model.topology_.to_newick()
+    """The structure as a text: files store the learnt tree where it was given as an object."""
+    structure = model.structure
+    return structure if isinstance(structure, str) else model.topology_.to_newick()
 
 
 TOPOLOGY = Value(_plain_topology, _topology)

@@ -1,23 +1,25 @@
-"""What every fitted tree of categories, or a mixture of such trees, can be asked."""
+"""The queries of a fitted tree of categories, or a mixture of such trees."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
-from tacit.core.arguments import check_rows, generator_from
 from tacit.errors import NotAvailableError
 from tacit.messages.network_files import tree_of
 from tacit.trees.model_files import TREE_FILE
-from tacit.trees.table_model import Given, Soft, TableModel, Target
+from tacit.trees.table_model import Given, Soft, TableModel
 
 if TYPE_CHECKING:
+    from tacit.core.input.examples import Examples
     from tacit.core.summary import Summary
+    from tacit.messages.assignments import Assignment, States
     from tacit.messages.evidence import Evidence
+    from tacit.messages.hidden_states import Completion
     from tacit.messages.mixture import Mixture
     from tacit.messages.network import Network, Tables
     from tacit.messages.rooted_tree import RootedTree
@@ -27,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 class TreeModel(TransformerMixin, TableModel):
-    """A fitted tree of categories, or a mixture of such trees; all questions go to `tacit.messages`."""
+    """A fitted tree of categories, or a mixture of such trees; `tacit.messages` answers the queries."""
 
     abilities: ClassVar[frozenset[str]] = TableModel.abilities | {
         "states",
@@ -44,9 +46,9 @@ class TreeModel(TransformerMixin, TableModel):
         if not super().can(ability):
             return False
         if ability == "states":
-            return any(each.tables and each.node_states for each in self.trees_)
+            return any(tree.tables and tree.node_states for tree in self.trees_)
         if ability == "bif":
-            return all(each.tables is not None for each in self.trees_)
+            return all(tree.tables is not None for tree in self.trees_)
         if ability == "singular values":
             return "edges" in self.diagnostics_
         return True
@@ -125,147 +127,66 @@ class TreeModel(TransformerMixin, TableModel):
         self._check_fitted()
         return tree_summary(self)
 
-    # -- questions ----------------------------------------------------------------------------------
+    # -- answers ------------------------------------------------------------------------------------
 
-    def score_samples(
-        self, X: Any, *, soft: Soft | None = None, return_repairs: bool = False
-    ) -> Any:
-        """Natural logarithm of the probability of what was observed of each row.
-
-        A row of which nothing was observed has 0. Estimates that are not positive (possible after
-        ``learn="spectral"`` and ``"hierarchical"`` only) are treated as the estimator's `negative` says.
-
-        Parameters
-        ----------
-        X : table
-        soft : mapping of column to (row, category) likelihoods, optional
-        return_repairs : bool
-            Whether to return also how many estimates were not positive.
-
-        Returns
-        -------
-        (row,) array, or this and a dict
-        """
+    def _log_likelihoods(self, X: Any, soft: Soft | None) -> tuple[Array, dict[str, Any]]:
         from tacit.messages.conditionals import log_prob
 
         evidence = self._evidence(X, soft)
         with self._threads():
             scores = log_prob(self.parameters_, evidence, negative=self.negative)  # type: ignore[arg-type]  # checked
-        return (scores.values, scores.repairs.as_dict()) if return_repairs else scores.values
+        return scores.values, scores.repairs.as_dict()
 
-    def predict_proba(
-        self,
-        X: Any,
-        target: Target | None = None,
-        *,
-        joint: bool = False,
-        soft: Soft | None = None,
-        return_repairs: bool = False,
-    ) -> Any:
-        """P(target | whatever else is present in each row); the target's own cells are not used.
-
-        Parameters
-        ----------
-        X : table
-        target : column, or sequence of columns, optional
-            None of their cells is used. Without it each column in turn, given all others.
-        joint : bool
-            Several targets together: the table of all of their combinations.
-        soft : mapping of column to (row, category) likelihoods, optional
-            Of missing cells.
-        return_repairs : bool
-            Whether to return also how many estimates had a negative part, which was cut off.
-
-        Returns
-        -------
-        array, or dict of column to array
-            (row, category) for one target, in the order of ``categories_[target]``; a dict of these for
-            several; with `joint` one array with an axis per target. Without a target one array, with the
-            categories of all columns side by side. With `return_repairs` this and a dict.
-        """
+    def _conditionals(
+        self, X: Any, places: Sequence[int], soft: Soft | None, *, in_turn: bool, joint: bool
+    ) -> tuple[list[Array], dict[str, Any]]:
         from tacit.messages.conditionals import conditionals
         from tacit.messages.joint import joint_conditional
-        from tacit.trees.query.given import is_column, target_columns
+        from tacit.messages.repairs import Repairs
 
-        evidence = self._evidence(X, soft)
-        columns = self.schema_.labels if target is None else target_columns(self.schema_, target)
-        leaves = [self.schema_.index(column) for column in columns]
-        if target is not None:
-            evidence = evidence.without(leaves)
-        answer: Any
+        parts: list[tuple[Array, ...]] = []
+        repairs = Repairs()
         with self._threads():
-            if joint:
-                together = joint_conditional(self.parameters_, evidence, leaves)
-                answer, repairs = together.table, together.repairs
-            else:
-                beliefs = conditionals(self.parameters_, evidence, leaves)
-                repairs = beliefs.repairs
-                if target is None:
-                    answer = np.hstack(beliefs.tables)
-                elif is_column(self.schema_, target):
-                    answer = beliefs.tables[0]
+            for block in self._blocks(X, soft):
+                evidence = block if in_turn else block.without(places)
+                if joint:
+                    together = joint_conditional(self.parameters_, evidence, places)
+                    parts.append((together.table,))
+                    repairs += together.repairs
                 else:
-                    answer = dict(zip(columns, beliefs.tables, strict=True))
-        return (answer, repairs.as_dict()) if return_repairs else answer
+                    beliefs = conditionals(self.parameters_, evidence, places)
+                    parts.append(beliefs.tables)
+                    repairs += beliefs.repairs
+        return _joined(parts), repairs.as_dict()
 
     def _predictions(self, X: Any, targets: Sequence[Hashable], *, in_turn: bool) -> list[Any]:
         from tacit.core.input.decode import column_values
-        from tacit.messages.conditionals import conditionals
 
-        evidence = self._evidence(X, None)
         leaves = [self.schema_.index(target) for target in targets]
-        with self._threads():
-            evidence = evidence if in_turn else evidence.without(leaves)
-            tables = conditionals(self.parameters_, evidence, leaves).tables
+        tables, _ = self._conditionals(X, leaves, None, in_turn=in_turn, joint=False)
         return [
             column_values(self.schema_.columns[leaf], table.argmax(axis=1))
             for leaf, table in zip(leaves, tables, strict=True)
         ]
 
-    def marginals(self, X: Any, *, soft: Soft | None = None) -> dict[Hashable, Array]:
-        """P(cell | whole row) of every column, in one upward and one downward pass over each tree.
-
-        An observed cell has its category with certainty.
-        """
+    def _marginals(self, X: Any, soft: Soft | None) -> dict[Hashable, Array]:
         from tacit.messages.conditionals import marginals
 
-        evidence = self._evidence(X, soft)
+        blocks, columns = self._blocks(X, soft), self._categorical
+        leaves = [self.schema_.index(column) for column in columns]
         with self._threads():
-            tables = marginals(self.parameters_, evidence).tables
-        return dict(zip(self.schema_.labels, tables, strict=True))
+            parts = [marginals(self.parameters_, evidence, leaves).tables for evidence in blocks]
+        return dict(zip(columns, _joined(parts), strict=True))
 
-    def query(self, target: Target, given: Given | None = None) -> dict[Any, float]:
-        """P(target | given) as a dict from category (or tuple of categories) to probability.
-
-        Parameters
-        ----------
-        target : column, or sequence of columns
-        given : mapping of column to category, set of categories, or array of likelihoods
-
-        Examples
-        --------
-        >>> import tacit
-        >>> model = tacit.ChowLiuTree().fit({"a": [0, 0, 1, 1], "b": ["x", "x", "y", "x"]})
-        >>> model.query("b", given={"a": 0})["x"] > 0.8
-        True
-        """
-        from itertools import product
-
+    def _joint_given(self, places: Sequence[int], given: Given | None) -> Array:
         from tacit.messages.joint import joint_conditional
-        from tacit.trees.query.given import is_column, target_columns
 
-        evidence = self._given(given)
-        leaves = [self.schema_.index(each) for each in target_columns(self.schema_, target)]
+        evidence = self._given(given).without(places)
         with self._threads():
-            table = joint_conditional(self.parameters_, evidence.without(leaves), leaves).table
-        values = table[0].ravel().tolist()
-        categories = [self.schema_.columns[leaf].categories for leaf in leaves]
-        if is_column(self.schema_, target):
-            return dict(zip(categories[0], values, strict=True))
-        return dict(zip(product(*categories), values, strict=True))
+            table = joint_conditional(self.parameters_, evidence, places).table
+        return np.asarray(table[0])
 
-    def impute(self, X: Any) -> Any:
-        """The rows with each missing cell set to its most probable category; the caller's kind of table."""
+    def _impute(self, X: Any, *, median: bool = False) -> Any:
         from tacit.core.input.decode import complete
         from tacit.messages.conditionals import impute
 
@@ -274,30 +195,68 @@ class TreeModel(TransformerMixin, TableModel):
             codes: NDArray[Any] = impute(self.parameters_, evidence).codes
         return complete(X, codes, self.schema_)
 
-    def most_likely(self, X: Any) -> Any:
-        """The rows with missing cells filled by the most likely joint completion.
+    def _most_likely(self, X: Any) -> Any:
+        return self.most_probable_assignment(X).rows
 
-        Hidden states are completed along, and so is the component of a mixture.
+    def most_probable_assignment(self, X: Any, *, soft: Soft | None = None) -> Assignment:
+        """The values of all missing and hidden variables that are most probable together (max-product).
+
+        Observed cells stay as they are. Of equally probable assignments, the first state that takes part in
+        one is chosen at each variable, from the root down. In a mixture the component is one more hidden
+        variable. `impute` and `posterior` look at each variable for itself.
+
+        Parameters
+        ----------
+        X : table
+        soft : mapping of column to (row, category) likelihoods, optional
+            For missing cells; they count in the choice and in `log_prob`.
+
+        Returns
+        -------
+        Assignment
+            `rows`, completed; `hidden`, the state of each hidden variable by the names of `posterior`, -1
+            where a row is from another tree of a mixture; `log_prob`, of everything together.
+
+        Raises
+        ------
+        NotAvailableError
+            The model was learnt as operators, or has columns of numbers.
         """
         from tacit.core.input.decode import complete
+        from tacit.messages.assignments import Assignment
         from tacit.messages.hidden_states import most_likely
-
-        evidence = self._evidence(X, None)
-        with self._threads():
-            codes: NDArray[Any] = most_likely(self.parameters_, evidence).codes
-        return complete(X, codes, self.schema_)
-
-    def posterior(self, X: Any, *, soft: Soft | None = None) -> dict[str, Array]:
-        """P(hidden state | what was observed of the row), by name of the hidden node.
-
-        Of a mixture, ``"component"`` says which tree each row is from; the nodes of every tree, called like
-        ``"0/h1"``, have the posterior that they have if the row is from that tree.
-        """
-        from tacit.messages.hidden_states import posterior_by_name
 
         evidence = self._evidence(X, soft)
         with self._threads():
-            return posterior_by_name(self.parameters_, evidence)[0]
+            completion = most_likely(self.parameters_, evidence)
+        codes: NDArray[Any] = completion.codes
+        rows = complete(X, codes, self.schema_)
+        return Assignment(rows, self._hidden_states(completion), completion.log_prob)
+
+    def _hidden_states(self, completion: Completion) -> dict[str, States]:
+        """The state of each hidden variable of completed rows."""
+        from tacit.messages.assignments import hidden_by_name
+
+        return hidden_by_name(self.parameters_, completion)
+
+    def _posterior(self, X: Any, soft: Soft | None) -> dict[str, Array]:
+        from tacit.messages.hidden_states import posterior_by_name
+
+        blocks = self._blocks(X, soft)
+        with self._threads():
+            parts = [posterior_by_name(self.parameters_, evidence)[0] for evidence in blocks]
+        return dict(zip(parts[0], _joined([part.values() for part in parts]), strict=True))
+
+    def _sample(
+        self, n_samples: int, given: Given | None, rng: np.random.Generator, like: Any
+    ) -> Any:
+        from tacit.core.input.decode import decode
+        from tacit.messages.sampling import sample
+
+        evidence = self._given(given)
+        with self._threads():
+            codes: NDArray[Any] = sample(self.parameters_, n_samples, rng, evidence).codes
+        return decode(codes, self.schema_, like=like)
 
     def transform(self, X: Any) -> Array:
         """Posteriors of all hidden nodes side by side, see `get_feature_names_out`."""
@@ -308,35 +267,6 @@ class TreeModel(TransformerMixin, TableModel):
         names = [f"{name}={h}" for name, k in self.node_states_.items() for h in range(k)]
         return np.array(names, dtype=object)
 
-    def sample(
-        self,
-        n_samples: int = 1,
-        *,
-        given: Given | None = None,
-        random_state: Any = None,
-        like: Any = None,
-    ) -> Any:
-        """Rows drawn from the model, or from its conditional given evidence.
-
-        Parameters
-        ----------
-        n_samples : int
-            Number of rows.
-        given : mapping of column to category, set of categories, or array of likelihoods, optional
-        random_state : int, Generator or None
-        like : table or name of a library, optional
-            The kind of table to return, by default that of the training data.
-        """
-        from tacit.core.input.decode import decode
-        from tacit.messages.sampling import sample
-
-        check_rows("n_samples", n_samples)
-        evidence = self._given(given)
-        rng = generator_from(random_state)
-        with self._threads():
-            codes: NDArray[Any] = sample(self.parameters_, n_samples, rng, evidence).codes
-        return decode(codes, self.schema_, like=self._kind_of_table if like is None else like)
-
     # -- files --------------------------------------------------------------------------------------
 
     def to_bif(self, path: Any, *, component: int | None = None) -> None:
@@ -346,7 +276,7 @@ class TreeModel(TransformerMixin, TableModel):
         ----------
         path : str or path
         component : int, optional
-            Which tree of a mixture is written: as a whole it is no network that BIF could hold.
+            Which tree of a mixture is written: BIF cannot hold the whole mixture.
         """
         from tacit.trees.files.bif import write_bif
         from tacit.trees.model.components import chosen_component
@@ -365,6 +295,13 @@ class TreeModel(TransformerMixin, TableModel):
 
     # -- within -------------------------------------------------------------------------------------
 
+    def _examples(self, X: Any) -> Examples:
+        from tacit.core.input.examples import Examples
+        from tacit.core.input.read_table import read_table
+
+        table = read_table(X, n_bins=self.n_bins)
+        return Examples(table.n_rows, table.take)
+
     def _evidence(self, X: Any, soft: Soft | None) -> Evidence:
         from tacit.trees.query.given import row_evidence
 
@@ -372,9 +309,20 @@ class TreeModel(TransformerMixin, TableModel):
         self._check_policies()
         return row_evidence(X, self.schema_, unknown=self.unknown, soft=soft)
 
+    def _blocks(self, X: Any, soft: Soft | None) -> Iterator[Evidence]:
+        """The evidence of the rows, in blocks."""
+        yield self._evidence(X, soft)
+
     def _given(self, known: Given | None) -> Evidence:
         from tacit.trees.query.given import given_evidence
 
         self._check_fitted()
         self._check_policies()
         return given_evidence(self.schema_, known, unknown=self.unknown)
+
+
+def _joined(parts: Sequence[Iterable[Array]]) -> list[Array]:
+    """The arrays of blocks of rows, one below the other."""
+    if len(parts) == 1:
+        return list(parts[0])
+    return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]

@@ -28,137 +28,137 @@ def write(path, header, cells):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with two sequences of two columns, one sequence of a column with gaps, and their models."""
-    here = tmp_path_factory.mktemp("normals")
+    directory = tmp_path_factory.mktemp("normals")
     cells = [("a", *row) for row in A.tolist()] + [("b", *row) for row in B.tolist()]
-    write(here / "long.csv", ["who", "v", "w"], cells)
+    write(directory / "long.csv", ["who", "v", "w"], cells)
     gaps = [(f"day {day}", "" if day % 9 == 4 else x) for day, x in enumerate(A[:, 0].tolist())]
-    write(here / "one.csv", ["date", "v"], gaps)
+    write(directory / "one.csv", ["date", "v"], gaps)
     fits = {
         "long": ["long.csv", "--sequence", "who", "--covariance", "diagonal"],
         "one": ["one.csv", "--drop", "date"],
     }
     for name, (data, *more) in fits.items():
-        fit = ["fit", "hmm", here / data, "-o", here / f"{name}.tacit", *more]
+        fit = ["fit", "hmm", directory / data, "-o", directory / f"{name}.tacit", *more]
         tacit_says(*fit, "--emissions", "gaussian", "--states", "2")
-    return here
+    return directory
 
 
-def given(name):
+def training_data(name):
     """The sequences of a file as the estimator takes them."""
     if name == "long":
         return [A, B]
     return [np.where(np.arange(len(A)) % 9 == 4, np.nan, A[:, 0])]
 
 
-def column(found, name):
-    return pytest.approx([float(row[name]) for row in found], rel=1e-10)
+def column(rows, name):
+    return pytest.approx([float(row[name]) for row in rows], rel=1e-10)
 
 
 @pytest.mark.parametrize("name", ["long", "one"])
 def test_fit_saves_the_model_that_the_estimator_learns(folder, name):
     covariance = "diagonal" if name == "long" else "full"
-    same = tacit.HMM(2, emissions="gaussian", covariance=covariance).fit(given(name))
-    found = tacit.load(folder / f"{name}.tacit")
-    assert found.names_ == {"long": ("v", "w"), "one": ("v",)}[name]
-    np.testing.assert_allclose(found.means_, same.means_, rtol=1e-12)
-    np.testing.assert_allclose(found.covariances_, same.covariances_, rtol=1e-12)
-    assert found.progress is None
+    same = tacit.HMM(2, emissions="gaussian", covariance=covariance).fit(training_data(name))
+    loaded = tacit.load(folder / f"{name}.tacit")
+    assert loaded.names_ == {"long": ("v", "w"), "one": ("v",)}[name]
+    np.testing.assert_allclose(loaded.means_, same.means_, rtol=1e-12)
+    np.testing.assert_allclose(loaded.covariances_, same.covariances_, rtol=1e-12)
+    assert loaded.progress is None
 
 
 def test_fit_says_what_it_learnt(run, tmp_path):
     out = tmp_path / "m.tacit"
     fit = ("fit", "hmm", "-o", out, "--emissions", "gaussian", "--states", 2, "--learn", "tensor")
-    said = run(*fit, "long.csv", "--sequence", "who", "--validation", "long.csv")
-    assert said == (f"2 sequences, 150 positions, 2 columns; hidden states: 2; saved as {out}\n")
-    said = json.loads(run(*fit, "one.csv", "--drop", "date", "--json"))
-    assert (said["n_sequences"], said["n_positions"], said["columns"]) == (1, 90, ["v"])
+    printed = run(*fit, "long.csv", "--sequence", "who", "--validation", "long.csv")
+    assert printed == (f"2 sequences, 150 positions, 2 columns; hidden states: 2; saved as {out}\n")
+    printed = json.loads(run(*fit, "one.csv", "--drop", "date", "--json"))
+    assert (printed["n_sequences"], printed["n_positions"], printed["columns"]) == (1, 90, ["v"])
 
 
 @pytest.mark.parametrize("name", ["long", "one"])
 def test_score_is_that_of_the_model(run, folder, tmp_path, name):
     fitted = tacit.load(folder / f"{name}.tacit")
-    logs = fitted.score_samples(given(name))
-    said = json.loads(run("score", f"{name}.tacit", f"{name}.csv", "--json"))
-    n_positions = 150 if name == "long" else int((~np.isnan(given(name)[0])).sum())
-    assert said["score"] == pytest.approx(logs.mean(), rel=1e-12)
-    assert said["per_position"] == pytest.approx(logs.sum() / n_positions, rel=1e-12)
-    assert (said["n_sequences"], said["n_positions"]) == (len(logs), n_positions)
+    logs = fitted.score_samples(training_data(name))
+    report = json.loads(run("score", f"{name}.tacit", f"{name}.csv", "--json"))
+    n_positions = 150 if name == "long" else int((~np.isnan(training_data(name)[0])).sum())
+    assert report["score"] == pytest.approx(logs.mean(), rel=1e-12)
+    assert report["per_position"] == pytest.approx(logs.sum() / n_positions, rel=1e-12)
+    assert (report["n_sequences"], report["n_positions"]) == (len(logs), n_positions)
     run("score", f"{name}.tacit", f"{name}.csv", "-o", tmp_path / "s.csv")
-    found = rows_of((tmp_path / "s.csv").read_text())
-    assert logs.tolist() == column(found, "log_density")
+    rows = rows_of((tmp_path / "s.csv").read_text())
+    assert logs.tolist() == column(rows, "log_density")
     assert "nats per position" in run("score", f"{name}.tacit", f"{name}.csv")
 
 
 def test_the_next_numbers_are_predicted(run, folder, tmp_path):
     fitted = tacit.load(folder / "long.tacit")
-    found = rows_of(run("predict", "long.tacit", "long.csv", "-t", "w", "-q", 0.25))
-    assert [row["who"] for row in found] == ["a", "b"]
-    assert fitted.expectation([A, B])[:, 1].tolist() == column(found, "w")
-    assert fitted.quantiles([A, B], 0.25)[:, 1].tolist() == column(found, "w 25%")
+    rows = rows_of(run("predict", "long.tacit", "long.csv", "-t", "w", "-q", 0.25))
+    assert [row["who"] for row in rows] == ["a", "b"]
+    assert fitted.expectation([A, B])[:, 1].tolist() == column(rows, "w")
+    assert fitted.quantiles([A, B], 0.25)[:, 1].tolist() == column(rows, "w 25%")
     fitted = tacit.load(folder / "one.tacit")
-    said = run("predict", "one.tacit", "one.csv", "--each", "-o", tmp_path / "p.csv")
-    found = rows_of((tmp_path / "p.csv").read_text())
-    (means,) = fitted.expectation(given("one"), all_positions=True)
-    (quantiles,) = fitted.quantiles(given("one"), [0.05, 0.5, 0.95], all_positions=True)
-    assert means.tolist() == column(found, "v")
-    assert quantiles[:, 2].tolist() == column(found, "v 95%")
-    error = np.nanmean(np.abs(given("one")[0] - quantiles[:, 1]))
-    assert f"80 known values, mean absolute error {error:.4g}" in said
+    printed = run("predict", "one.tacit", "one.csv", "--all-positions", "-o", tmp_path / "p.csv")
+    rows = rows_of((tmp_path / "p.csv").read_text())
+    (means,) = fitted.expectation(training_data("one"), all_positions=True)
+    (quantiles,) = fitted.quantiles(training_data("one"), [0.05, 0.5, 0.95], all_positions=True)
+    assert means.tolist() == column(rows, "v")
+    assert quantiles[:, 2].tolist() == column(rows, "v 95%")
+    error = np.nanmean(np.abs(training_data("one")[0] - quantiles[:, 1]))
+    assert f"80 known values, mean absolute error {error:.4g}" in printed
     assert "name one by --target" in run("predict", "long.tacit", "long.csv", code=1)
 
 
-def test_states_behind_the_positions_are_told(run, folder):
+def test_states_behind_the_positions_are_reported(run, folder):
     fitted = tacit.load(folder / "long.tacit")
-    found = rows_of(run("predict", "long.tacit", "long.csv", "--states"))
+    rows = rows_of(run("predict", "long.tacit", "long.csv", "--states"))
     paths, logs = fitted.predict([A, B], return_log_probs=True)
-    assert [row["who"] for row in found] == ["a"] * 90 + ["b"] * 60
-    assert [int(row["state"]) for row in found] == np.concatenate(paths).tolist()
-    assert np.concatenate(fitted.posterior([A, B]))[:, 1].tolist() == column(found, "P(state=1)")
-    assert [int(row["position"]) for row in found] == [*range(90), *range(60)]
-    said = json.loads(run("predict", "long.tacit", "long.csv", "--states", "--json"))
-    assert said["log_probs"] == pytest.approx(logs.tolist(), rel=1e-12)
+    assert [row["who"] for row in rows] == ["a"] * 90 + ["b"] * 60
+    assert [int(row["state"]) for row in rows] == np.concatenate(paths).tolist()
+    assert np.concatenate(fitted.posterior([A, B]))[:, 1].tolist() == column(rows, "P(state=1)")
+    assert [int(row["position"]) for row in rows] == [*range(90), *range(60)]
+    printed = json.loads(run("predict", "long.tacit", "long.csv", "--states", "--json"))
+    assert printed["log_probs"] == pytest.approx(logs.tolist(), rel=1e-12)
     assert "who" not in rows_of(run("predict", "one.tacit", "one.csv", "--states"))[0]
-    said = run("predict", "long.tacit", "long.csv", "--states", "--each", code=2)
-    assert "neither --target nor" in said
+    printed = run("predict", "long.tacit", "long.csv", "--states", "--all-positions", code=2)
+    assert "neither --target nor" in printed
 
 
-def test_states_of_symbols_are_told_too(run, tmp_path):
+def test_states_of_symbols_are_reported_too(run, tmp_path):
     lines, path = [list("aabbb"), list("ba"), list("abab")], tmp_path / "letters.txt"
     path.write_text("".join(" ".join(line) + "\n" for line in lines))
     model = tacit.HMM(2, "em", n_restarts=1).fit(lines)
     model.save(tmp_path / "m.tacit")
-    found = rows_of(run("predict", tmp_path / "m.tacit", path, "--states"))
+    rows = rows_of(run("predict", tmp_path / "m.tacit", path, "--states"))
     paths = model.predict(lines)
-    assert [int(row["state"]) for row in found] == np.concatenate(paths).tolist()
-    assert [row["sequence"] for row in found] == list("00000112222")
+    assert [int(row["state"]) for row in rows] == np.concatenate(paths).tolist()
+    assert [row["sequence"] for row in rows] == list("00000112222")
     tacit.ChowLiuTree().fit({"x": ["a", "c"] * 20, "y": ["b", "d"] * 20}).save(tmp_path / "t.tacit")
-    said = run("predict", tmp_path / "t.tacit", "long.csv", "--states", code=1)
-    assert "ChowLiuTree has no hidden states" in said
+    printed = run("predict", tmp_path / "t.tacit", "long.csv", "--states", code=1)
+    assert "ChowLiuTree has no hidden states" in printed
 
 
 def test_numbers_are_drawn(run, folder):
-    found = rows_of(run("sample", "long.tacit", "-n", 2, "--length", 3, "--seed", 4))
+    rows = rows_of(run("sample", "long.tacit", "-n", 2, "--length", 3, "--seed", 4))
     drawn = tacit.load(folder / "long.tacit").sample(2, 3, random_state=4).reshape(6, 2)
-    assert [row["who"] for row in found] == ["0", "0", "0", "1", "1", "1"]
-    assert drawn[:, 1].tolist() == column(found, "w")
-    found = rows_of(run("sample", "one.tacit", "-n", 1, "--length", 4, "-g", "3 2.5", "--seed", 1))
+    assert [row["who"] for row in rows] == ["0", "0", "0", "1", "1", "1"]
+    assert drawn[:, 1].tolist() == column(rows, "w")
+    rows = rows_of(run("sample", "one.tacit", "-n", 1, "--length", 4, "-g", "3 2.5", "--seed", 1))
     drawn = tacit.load(folder / "one.tacit").sample(1, 4, given=[3, 2.5], random_state=1)
-    assert drawn[0].tolist() == column(found, "v")
+    assert drawn[0].tolist() == column(rows, "v")
 
 
 def test_what_was_drawn_can_be_learnt_from(run, tmp_path):
     drawn, out = tmp_path / "drawn.csv", tmp_path / "m.tacit"
-    said = run("sample", "one.tacit", "-n", 3, "--length", 20, "--seed", 0, "-o", drawn)
-    assert said == f"60 rows written to {drawn}\n"
+    printed = run("sample", "one.tacit", "-n", 3, "--length", 20, "--seed", 0, "-o", drawn)
+    assert printed == f"60 rows written to {drawn}\n"
     fit = ("fit", "hmm", drawn, "-o", out, "--emissions", "gaussian", "--states", 2)
-    said = run(*fit, "--learn", "tensor")  # the column `sequence` is understood
-    assert said.startswith("3 sequences, 60 positions, 1 column; ")
+    printed = run(*fit, "--learn", "tensor")  # the column `sequence` is understood
+    assert printed.startswith("3 sequences, 60 positions, 1 column; ")
 
 
 def test_info_shows_what_states_show(run, folder):
     assert run("info", "long.tacit") == f"{tacit.load(folder / 'long.tacit').summary()}\n"
-    said = json.loads(run("info", "one.tacit", "--json"))
-    assert (said["columns"], said["n_states"]) == (["v"], 2)
+    report = json.loads(run("info", "one.tacit", "--json"))
+    assert (report["columns"], report["n_states"]) == (["v"], 2)
 
 
 def test_pictures_are_drawn(run, tmp_path):
@@ -185,8 +185,8 @@ def test_pictures_are_drawn(run, tmp_path):
 )
 def test_mistyped_arguments_of_fit_are_refused(run, tmp_path, arguments, code, complaint):
     out = tmp_path / "m.tacit"
-    said = run("fit", "hmm", *arguments, "--emissions", "gaussian", "-o", out, code=code)
-    assert complaint in said.replace("\n", " ")
+    printed = run("fit", "hmm", *arguments, "--emissions", "gaussian", "-o", out, code=code)
+    assert complaint in printed.replace("\n", " ")
     assert not out.exists()
 
 
@@ -203,9 +203,9 @@ def test_mistyped_arguments_of_fit_are_refused(run, tmp_path, arguments, code, c
     ],
 )
 def test_what_a_model_of_numbers_cannot_tell_is_one_line(run, arguments, complaint):
-    said = run(*arguments, code=1)
-    assert complaint in said
-    assert said.count("\n") == 1
+    printed = run(*arguments, code=1)
+    assert complaint in printed
+    assert printed.count("\n") == 1
 
 
 def test_covariances_are_those_of_numbers(run, tmp_path):
@@ -222,8 +222,8 @@ def test_counts_are_learnt_and_answered_with_poisson_emissions(run, tmp_path):
     run("fit", "hmm", data, "-o", model, "--emissions", "poisson", "--states", "2")
     fitted = tacit.load(model)
     assert sorted(fitted.rates_[:, 0]) == pytest.approx([1.0, 9.0], rel=0.25)
-    said = json.loads(run("score", model, data, "--json"))
-    assert said["score"] == pytest.approx(fitted.score([counts[:, None].astype(float)]))
+    report = json.loads(run("score", model, data, "--json"))
+    assert report["score"] == pytest.approx(fitted.score([counts[:, None].astype(float)]))
     assert "--covariance" in run(
         *("fit", "hmm", data, "-o", model, "--emissions", "poisson", "--covariance", "diagonal"),
         code=2,

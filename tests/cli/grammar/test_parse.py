@@ -66,19 +66,19 @@ def words(line):
     ],
 )
 def test_training_learns_what_the_estimator_learns(run, folder, options, arguments):
-    said = run("grammar", "train", "train.mrg", "-o", "own.tacit", "--states", "2", *options)
-    assert said.startswith("18 trees, ")
-    assert "saved as own.tacit" in said
-    own = tacit.load(folder / "own.tacit")
+    printed = run("grammar", "train", "train.mrg", "-o", "own.tacit", "--states", "2", *options)
+    assert printed.startswith("18 trees, ")
+    assert "saved as own.tacit" in printed
+    loaded = tacit.load(folder / "own.tacit")
     again = tacit.LatentPCFG(**{"n_states": 2, **arguments}).fit(TREES * 3)
-    assert own.max_words == again.max_words
-    assert own.score_samples(TREES).tolist() == again.score_samples(TREES).tolist()
+    assert loaded.max_words == again.max_words
+    assert loaded.score_samples(TREES).tolist() == again.score_samples(TREES).tolist()
 
 
 def test_treebanks_come_in_several_files_packed_ones_too(run, folder):
     (folder / "more.mrg.gz").write_bytes(gzip.compress("\n".join(TREES).encode()))
-    said = run("grammar", "train", "train.mrg", "more.mrg.gz", "-o", "own.tacit", "--json")
-    assert json.loads(said)["n_trees"] == 24
+    printed = run("grammar", "train", "train.mrg", "more.mrg.gz", "-o", "own.tacit", "--json")
+    assert json.loads(printed)["n_trees"] == 24
     with (folder / "train.mrg").open("rb") as file:
         call = [sys.executable, "-c", "from tacit.cli import main; main()", "grammar", "train"]
         done = subprocess.run(
@@ -93,12 +93,12 @@ def test_treebanks_come_in_several_files_packed_ones_too(run, folder):
 
 def test_each_line_of_words_gives_a_line_with_a_tree(run, folder, model):
     out = run("grammar", "parse", "model.tacit", "asked.txt").split("\n")
-    wanted = [str(model.parse(words(line))) if line else "" for line in LINES]
-    assert out == [*wanted, ""]
+    expected = [str(model.parse(words(line))) if line else "" for line in LINES]
+    assert out == [*expected, ""]
     assert "(-LRB- -LRB-)" in out[3]
     read_trees(out)  # brackets of words do not spoil those of the tree
-    said = run("grammar", "parse", "model.tacit", "asked.txt", "-o", "found.mrg")
-    assert said == "trees of 3 sentences written to found.mrg\n"
+    printed = run("grammar", "parse", "model.tacit", "asked.txt", "-o", "found.mrg")
+    assert printed == "trees of 3 sentences written to found.mrg\n"
     assert (folder / "found.mrg").read_text().split("\n") == out
     assert run("grammar", "parse", "model.tacit", "asked.txt", "--jobs", "2").split("\n") == out
 
@@ -119,9 +119,9 @@ def test_several_trees_and_their_probabilities(run, model):
     logs = model.score_samples([tree for tree, _ in best])
     more = ("--n-best", "3", "--probability")
     out = run("grammar", "parse", "model.tacit", "asked.txt", *more).split("\n")
-    found = [line.split("\t") for line in out[: len(best)]]
-    assert [line[0] for line in found] == [str(tree) for tree, _ in best]
-    numbers = [[float(cell) for cell in line[1:]] for line in found]
+    printed = [line.split("\t") for line in out[: len(best)]]
+    assert [line[0] for line in printed] == [str(tree) for tree, _ in best]
+    numbers = [[float(cell) for cell in line[1:]] for line in printed]
     assert numbers == [
         pytest.approx([n_right, log], rel=1e-5)
         for (_, n_right), log in zip(best, logs, strict=True)
@@ -130,7 +130,7 @@ def test_several_trees_and_their_probabilities(run, model):
     assert out[len(best) : len(best) + 2] == ["", ""]
     lines = run("grammar", "parse", "model.tacit", "asked.txt", *more, "--json").splitlines()
     objects = [json.loads(line)["trees"] for line in lines]
-    assert [each["log_prob"] for each in objects[0]] == logs.tolist()
+    assert [parse["log_prob"] for parse in objects[0]] == logs.tolist()
     assert objects[1] == []
     (one,) = json.loads(
         run("grammar", "parse", "model.tacit", "asked.txt", "--json").splitlines()[2]
@@ -165,21 +165,21 @@ def test_work_in_threads_comes_back_in_order():
             raise ValueError("seven")
         return n
 
-    found = grammar.in_order(broken, iter(range(10**9)), 2)
+    results = grammar.in_order(broken, iter(range(10**9)), 2)
     with pytest.raises(ValueError, match="seven"):
-        list(found)
+        list(results)
 
 
 # -- evaluating -----------------------------------------------------------------------------------
 
 GOLD = ["(TOP (S (NP (D a) (N b)) (VP (V c)) (. .)))", "(TOP (NP (N x)))"]
 # Of the first tree NP ends elsewhere; the second has another label.
-FOUND = ["(TOP (S (NP (D a)) (VP (N b) (V c)) (. .)))", "(TOP (FRAG (N x)))"]
+PARSED = ["(TOP (S (NP (D a)) (VP (N b) (V c)) (. .)))", "(TOP (FRAG (N x)))"]
 
 
-def test_trees_that_were_found_are_compared_with_a_treebank(run, folder):
+def test_parsed_trees_are_compared_with_a_treebank(run, folder):
     (folder / "gold.mrg").write_text("\n".join(GOLD))
-    (folder / "guess.mrg").write_text("\n".join(FOUND))
+    (folder / "guess.mrg").write_text("\n".join(PARSED))
     rows = json.loads(
         run("grammar", "evaluate", "guess.mrg", "gold.mrg", "--lengths", "2,all", "--json")
     )
@@ -234,15 +234,15 @@ def test_a_grammar_is_scored_as_the_estimator_scores_itself(run, folder, model):
     assert "as evalb counts" in text
 
 
-def test_progress_is_told_where_somebody_looks(run, monkeypatch):
-    told = []
+def test_progress_is_reported_where_somebody_looks(run, monkeypatch):
+    reports = []
     from tacit.core import progress
 
     class Bar:
         def __enter__(self):
-            return lambda share, text: told.append((share, text))
+            return lambda fraction, text: reports.append((fraction, text))
 
-        def __exit__(self, *rest):
+        def __exit__(self, *details):
             return None
 
     monkeypatch.setattr(progress, "_bar", Bar)
@@ -250,14 +250,14 @@ def test_progress_is_told_where_somebody_looks(run, monkeypatch):
     monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=screen))
     run("grammar", "train", "train.mrg", "-o", "own.tacit")
-    assert any("EM step" in text for _, text in told)
+    assert any("EM step" in text for _, text in reports)
     run("grammar", "evaluate", "model.tacit", "train.mrg")
-    assert told[-1] == (1.0, "sentence 18 of 18")
+    assert reports[-1] == (1.0, "sentence 18 of 18")
     run("grammar", "parse", "model.tacit", "asked.txt")
-    assert told[-1][1] == "sentence 1"
+    assert reports[-1][1] == "sentence 1"
 
 
-def test_other_commands_say_where_grammars_are_asked(run):
+def test_other_commands_say_which_commands_are_for_grammars(run):
     assert "LatentPCFG" in run("info", "model.tacit")
     assert json.loads(run("info", "model.tacit", "--json"))["diagnostics"]["n_trees"] == 18
     assert "`tacit grammar`" in tacit_says("score", "model.tacit", "asked.txt", code=1)

@@ -68,9 +68,9 @@ def count_shards(run, *options):
 
 def test_seven_shards_merged_give_the_model_of_the_whole_text(run, folder):
     names = count_shards(run)
-    said = json.loads(run("lm", "merge", *names, "-o", "all.counts", "--json"))
+    report = json.loads(run("lm", "merge", *names, "-o", "all.counts", "--json"))
     trained = json.loads(run("lm", "train", "all.txt", "-o", "once.tacit", "--json"))
-    assert [said[key] for key in ("n_words", "n_lines", "n_types", "n_grams")] == [
+    assert [report[key] for key in ("n_words", "n_lines", "n_types", "n_grams")] == [
         trained[key] for key in ("n_words", "n_lines", "n_types", "n_grams")
     ]
     assert not (folder / "all.counts.pieces").exists()
@@ -104,14 +104,14 @@ def test_shards_counted_with_a_list_of_words(run, folder):
     run("lm", "train", "listed.counts", "-o", "listed.tacit")
     run("lm", "train", "all.txt", "--vocabulary", "words.txt", "--order", "2", "-o", "once.tacit")
     same_files(folder, "listed.tacit", "once.tacit")
-    told = tacit_says("lm", "merge", *names, "-o", "x.counts", "--min-count", "2", code=1)
-    assert "counted with a list of words" in told
+    printed = tacit_says("lm", "merge", *names, "-o", "x.counts", "--min-count", "2", code=1)
+    assert "counted with a list of words" in printed
     run("lm", "count", "0.txt", "-o", "own.counts", "--order", "2")
-    told = tacit_says("lm", "merge", "own.counts", "listed.counts", "-o", "x.counts", code=1)
-    assert "'listed.counts' was counted with a list of words" in told
+    printed = tacit_says("lm", "merge", "own.counts", "listed.counts", "-o", "x.counts", code=1)
+    assert "'listed.counts' was counted with a list of words" in printed
     run("lm", "count", "0.txt", "-o", "own.counts")
-    told = tacit_says("lm", "merge", "own.counts", "listed.counts", "-o", "x.counts", code=1)
-    assert "'listed.counts' has n-grams of order 2" in told
+    printed = tacit_says("lm", "merge", "own.counts", "listed.counts", "-o", "x.counts", code=1)
+    assert "'listed.counts' has n-grams of order 2" in printed
     assert not (folder / "x.counts").exists()
 
 
@@ -161,11 +161,11 @@ def test_what_was_killed_goes_on(run, folder, kind, number, taken):
 def test_what_was_killed_starts_over_where_it_must_and_says_so(run, folder):
     killed(folder, "piece", 3, "count", "all.txt", "-o", "over.counts", "--memory", "1kB")
     (folder / "over.counts.pieces" / "mine.txt").write_text("precious")
-    said = tacit_says(
+    printed = tacit_says(
         *("lm", "count", "all.txt", "-o", "over.counts", "--memory", "1kB", "--order", "2"),
         with_errors=True,
     )
-    assert "piece-00000 holds counts of something else; counting starts over from there" in said
+    assert "piece-00000 holds counts of something else; counting starts over from there" in printed
     # What is not of its own making stays.
     assert (folder / "over.counts.pieces" / "mine.txt").read_text() == "precious"
     (folder / "over.counts.pieces" / "mine.txt").unlink()
@@ -202,7 +202,7 @@ def test_what_was_killed_starts_over_where_it_must_and_says_so(run, folder):
         ),
     ],
 )
-def test_mistakes_are_told_and_leave_nothing(run, folder, arguments, words, code):
+def test_mistakes_are_reported_and_leave_nothing(run, folder, arguments, words, code):
     if "own.counts" in arguments:
         run("lm", "count", "0.txt", "-o", "own.counts")
     before = sorted(folder.iterdir())

@@ -14,26 +14,26 @@ import tacit
 from oracles.commands import rows_of, tacit_says
 
 LINES = ["der Hund bellt", "die Katze läuft", "", "der Hund läuft", "die Maus läuft weg"] * 3
-ASKED = ["die Maus bellt", "der Igel läuft", ""]
+QUERIES = ["die Maus bellt", "der Igel läuft", ""]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("words")
     (place / "train.txt").write_text("\n".join([*LINES, ""]), encoding="utf-8")
-    (place / "asked.txt").write_text("\n".join([*ASKED, ""]), encoding="utf-8")
+    (place / "asked.txt").write_text("\n".join([*QUERIES, ""]), encoding="utf-8")
     tacit.KneserNeyLM(order=3).fit(place / "train.txt").save(place / "words.tacit")
     return place
 
 
 def test_training_says_what_was_learnt_and_saves_it(run, folder):
-    said = run("lm", "train", "train.txt", "-o", "own.tacit", "--order", "2")
-    assert "15 lines" in said
-    assert "2-grams" in said
+    printed = run("lm", "train", "train.txt", "-o", "own.tacit", "--order", "2")
+    assert "15 lines" in printed
+    assert "2-grams" in printed
     again = tacit.KneserNeyLM(order=2).fit(LINES)
-    assert tacit.load(folder / "own.tacit").score(ASKED) == again.score(ASKED)
-    said = json.loads(run("lm", "train", "train.txt", "train.txt", "-o", "two.tacit", "--json"))
-    assert said["n_lines"] == 30
+    assert tacit.load(folder / "own.tacit").score(QUERIES) == again.score(QUERIES)
+    printed = json.loads(run("lm", "train", "train.txt", "train.txt", "-o", "two.tacit", "--json"))
+    assert printed["n_lines"] == 30
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_training_says_what_was_learnt_and_saves_it(run, folder):
 def test_options_are_arguments(run, folder, options, arguments):
     run("lm", "train", "train.txt", "-o", "own.tacit", *options)
     model = tacit.KneserNeyLM(order=3, **arguments).fit(LINES)
-    assert tacit.load(folder / "own.tacit").score(ASKED) == model.score(ASKED)
+    assert tacit.load(folder / "own.tacit").score(QUERIES) == model.score(QUERIES)
 
 
 def test_classes_and_word_lists(run, folder):
@@ -61,16 +61,16 @@ def test_classes_and_word_lists(run, folder):
 def test_ensembles_with_a_text_to_choose_by(run, folder):
     more = ("--kind", "power-low-rank", "--order", "2", "--validation", "asked.txt")
     assert "2-grams" in run("lm", "train", "train.txt", "-o", "own.tacit", *more)
-    model = tacit.PowerLowRankLM(order=2, random_state=0).fit(LINES, validation=ASKED)
-    assert tacit.load(folder / "own.tacit").score(ASKED) == pytest.approx(model.score(ASKED))
+    model = tacit.PowerLowRankLM(order=2, random_state=0).fit(LINES, validation=QUERIES)
+    assert tacit.load(folder / "own.tacit").score(QUERIES) == pytest.approx(model.score(QUERIES))
 
 
 def test_perplexity(run, folder):
-    found = tacit.load(folder / "words.tacit").perplexity(ASKED)
-    assert f"{float(found):.4f}" in run("lm", "perplexity", "words.tacit", "asked.txt")
-    said = json.loads(run("lm", "perplexity", "words.tacit", "asked.txt", "--json"))
-    assert said["perplexity"] == float(found)
-    assert said["n_unknown"] == 1
+    perplexity = tacit.load(folder / "words.tacit").perplexity(QUERIES)
+    assert f"{float(perplexity):.4f}" in run("lm", "perplexity", "words.tacit", "asked.txt")
+    report = json.loads(run("lm", "perplexity", "words.tacit", "asked.txt", "--json"))
+    assert report["perplexity"] == float(perplexity)
+    assert report["n_unknown"] == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes of this kind there")
@@ -81,8 +81,8 @@ def test_texts_come_through_pipes(run, folder):
         with ThreadPoolExecutor(1) as pool:
             pool.submit(pipe.write_bytes, text)
             assert run("lm", *command, "pipe") == run("lm", *command, "train.txt")
-    told = tacit_says("lm", "count", "pipe", "-o", "piped.counts", "--memory", "1MB", code=1)
-    assert "'pipe' can be read once" in told
+    printed = tacit_says("lm", "count", "pipe", "-o", "piped.counts", "--memory", "1MB", code=1)
+    assert "'pipe' can be read once" in printed
     call = [sys.executable, "-c", "from tacit.cli import main; main()", "lm", "perplexity"]
     done = subprocess.run(
         [*call, "words.tacit", "-"], cwd=folder, check=True, input=text, capture_output=True
@@ -120,30 +120,30 @@ def test_a_terminal_shows_words_per_second(folder, command):
         with contextlib.suppress(OSError):  # the other side is closed
             while part := os.read(ours, 1 << 16):
                 shown += part
-        told = job.stdout.read()
+        printed = job.stdout.read()
     os.close(ours)
     assert job.returncode == 0
     assert b"words/s" in shown
-    assert b"words/s" not in told
+    assert b"words/s" not in printed
 
 
 def test_scores_of_lines_and_of_words(run, folder):
     model = tacit.load(folder / "words.tacit")
     rows = rows_of(run("lm", "score", "words.tacit", "asked.txt"))
     assert [int(row["n_words"]) for row in rows] == [3, 3, 0]
-    assert np.allclose([float(row["log_prob"]) for row in rows], model.score_samples(ASKED))
+    assert np.allclose([float(row["log_prob"]) for row in rows], model.score_samples(QUERIES))
     rows = json.loads(run("lm", "score", "words.tacit", "asked.txt", "--by-word", "--json"))
-    wanted = [each for line in ASKED for each in model.scores(line)]
-    assert [row["log_prob"] for row in rows] == pytest.approx([each.log_prob for each in wanted])
-    assert [row["order"] for row in rows] == [each.order for each in wanted]
+    scores = [score for line in QUERIES for score in model.scores(line)]
+    assert [row["log_prob"] for row in rows] == pytest.approx([score.log_prob for score in scores])
+    assert [row["order"] for row in rows] == [score.order for score in scores]
     assert [row["word"] for row in rows[:4]] == ["die", "Maus", "bellt", "</s>"]
     assert [row["unknown"] for row in rows[4:8]] == [False, True, False, False]
 
 
 def test_next_words_and_draws(run, folder):
     model = tacit.load(folder / "words.tacit")
-    said = run("lm", "next", "words.tacit", "der", "-k", "2").split()
-    assert said[0] == model.top("der", 2)[0][0] == "Hund"
+    printed = run("lm", "next", "words.tacit", "der", "-k", "2").split()
+    assert printed[0] == model.top("der", 2)[0][0] == "Hund"
     rows = json.loads(run("lm", "next", "words.tacit", "--json"))
     assert rows[0]["probability"] == pytest.approx(model.top(k=1)[0][1])
     drawn = run("lm", "sample", "words.tacit", "-n", "4", "--seed", "1", "--given", "der")
@@ -154,7 +154,7 @@ def test_arpa_files_there_and_back(run, folder):
     assert "3-grams" in run("lm", "arpa", "words.tacit", "words.arpa")
     run("lm", "arpa", "words.arpa", "again.tacit")
     again, model = tacit.load(folder / "again.tacit"), tacit.load(folder / "words.tacit")
-    assert again.score_samples(ASKED) == pytest.approx(model.score_samples(ASKED), abs=1e-5)
+    assert again.score_samples(QUERIES) == pytest.approx(model.score_samples(QUERIES), abs=1e-5)
 
 
 def test_info_tells_of_language_models_and_other_commands_point_to_lm(run):
@@ -177,7 +177,7 @@ def test_info_tells_of_language_models_and_other_commands_point_to_lm(run):
         (["trian", "train.txt"], "train"),
     ],
 )
-def test_mistakes_are_told_and_leave_nothing(run, folder, arguments, words):
+def test_mistakes_are_reported_and_leave_nothing(run, folder, arguments, words):
     code = 2 if "--kind" in words or arguments[0] == "trian" else 1
     assert words in tacit_says("lm", *arguments, code=code)
     assert not (folder / "x.tacit").exists()

@@ -65,19 +65,19 @@ def span(folder):
 def test_every_form_of_text_gives_the_same_parser(run, folder, span, form):
     trees = "\n".join(map(str, sample_trees(200, random_state=0))) + "\n"
     (folder / "form").write_text(trees if form == "trees" else form(TEXT))
-    said = run("parse", "train", "form", "-o", "own.tacit", *SMALL)
+    printed = run("parse", "train", "form", "-o", "own.tacit", *SMALL)
     n_words = sum(map(len, TEXT))
-    assert said == f"SpanParser of 200 sentences, {n_words:,} words; saved as own.tacit\n"
+    assert printed == f"SpanParser of 200 sentences, {n_words:,} words; saved as own.tacit\n"
     assert np.array_equal(tacit.load(folder / "own.tacit").distances_.table, span.distances_.table)
 
 
 def test_texts_are_learnt_from_together(run, folder, span):
     (folder / "one.txt").write_text(tagged(TEXT[:50]))
     (folder / "two.conllu").write_text(conllu(TEXT[50:]))
-    said = json.loads(
+    report = json.loads(
         run("parse", "train", "one.txt", "two.conllu", "-o", "own.tacit", *SMALL, "--json")
     )
-    assert (said["kind"], said["n_sentences"]) == ("SpanParser", 200)
+    assert (report["kind"], report["n_sentences"]) == ("SpanParser", 200)
     assert np.array_equal(tacit.load(folder / "own.tacit").distances_.table, span.distances_.table)
 
 
@@ -95,10 +95,10 @@ def test_texts_are_learnt_from_together(run, folder, span):
 )
 def test_options_of_span_are_arguments(run, folder, options, arguments):
     run("parse", "train", "text.txt", "-o", "own.tacit", *SMALL, *options)
-    found = tacit.load(folder / "own.tacit")
-    wanted = SpanParser(**{"n_features": 5, "rank": 2, "random_state": 0} | arguments)
-    assert found.get_params() == wanted.get_params()
-    assert np.allclose(found.distances_.table, wanted.fit(TEXT).distances_.table)
+    loaded = tacit.load(folder / "own.tacit")
+    expected = SpanParser(**{"n_features": 5, "rank": 2, "random_state": 0} | arguments)
+    assert loaded.get_params() == expected.get_params()
+    assert np.allclose(loaded.distances_.table, expected.fit(TEXT).distances_.table)
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,12 @@ def test_options_of_span_are_arguments(run, folder, options, arguments):
     ],
 )
 def test_options_of_ccm_are_arguments(run, folder, options, arguments):
-    said = run("parse", "train", "text.txt", "-o", "own.tacit", "--method", "ccm", *options)
-    assert " of 200 sentences, 5 tags; saved as own.tacit" in said
-    found = tacit.load(folder / "own.tacit")
-    wanted = ConstituentContextModel(random_state=0, **arguments)
-    assert found.get_params() == wanted.get_params()
-    assert spans_of(found.predict(TREES)) == spans_of(wanted.fit(TEXT).predict(TREES))
+    printed = run("parse", "train", "text.txt", "-o", "own.tacit", "--method", "ccm", *options)
+    assert " of 200 sentences, 5 tags; saved as own.tacit" in printed
+    loaded = tacit.load(folder / "own.tacit")
+    expected = ConstituentContextModel(random_state=0, **arguments)
+    assert loaded.get_params() == expected.get_params()
+    assert spans_of(loaded.predict(TREES)) == spans_of(expected.fit(TEXT).predict(TREES))
 
 
 def test_word_vectors_come_from_files(run, folder):
@@ -127,10 +127,10 @@ def test_word_vectors_come_from_files(run, folder):
         for word, row in zip(words, rows, strict=True)
     ]
     (folder / "vectors.txt").write_text("\n".join(lines) + "\n")
-    wanted = SpanParser(rank=2, vectors=folder / "vectors.npz").fit(TEXT).distances_.table
+    expected = SpanParser(rank=2, vectors=folder / "vectors.npz").fit(TEXT).distances_.table
     for name in ("vectors.npz", "vectors.txt"):
         run("parse", "train", "text.txt", "-o", "own.tacit", "--rank", "2", "--vectors", name)
-        assert np.allclose(tacit.load(folder / "own.tacit").distances_.table, wanted)
+        assert np.allclose(tacit.load(folder / "own.tacit").distances_.table, expected)
 
 
 def test_a_map_says_what_tags_are(run, folder, span):
@@ -138,24 +138,24 @@ def test_a_map_says_what_tags_are(run, folder, span):
     other = [[(word, names[tag]) for word, tag in sentence] for sentence in TEXT]
     (folder / "other.txt").write_text(tagged(other))
     (folder / "own.map").write_text("".join(f"{new}\t{old}\n" for old, new in names.items()))
-    given = ("--tags-map", "own.map")
-    run("parse", "train", "other.txt", "-o", "own.tacit", *SMALL, *given)
+    options = ("--tags-map", "own.map")
+    run("parse", "train", "other.txt", "-o", "own.tacit", *SMALL, *options)
     assert np.array_equal(tacit.load(folder / "own.tacit").distances_.table, span.distances_.table)
-    trees = read_trees(io.StringIO(run("parse", "apply", "own.tacit", "other.txt", *given)))
+    trees = read_trees(io.StringIO(run("parse", "apply", "own.tacit", "other.txt", *options)))
     assert [tree.leaves() for tree in trees] == other
-    assert [tree.spans() for tree in trees] == [each.tree.spans() for each in span.predict(TEXT)]
+    assert [tree.spans() for tree in trees] == [parse.tree.spans() for parse in span.predict(TEXT)]
 
 
 # -- apply --------------------------------------------------------------------------------------------
 
 
 def test_trees_come_out_as_the_parser_gives_them(run, folder, span):
-    said = run("parse", "apply", "span.tacit", "text.txt")
-    assert said.splitlines() == [str(each.tree) for each in span.predict(TEXT)]
+    printed = run("parse", "apply", "span.tacit", "text.txt")
+    assert printed.splitlines() == [str(parse.tree) for parse in span.predict(TEXT)]
     assert run("parse", "apply", "span.tacit", "text.txt", "-o", "found.mrg") == (
         "200 trees written to found.mrg\n"
     )
-    assert (folder / "found.mrg").read_text() == said
+    assert (folder / "found.mrg").read_text() == printed
     context = tacit.load(folder / "ccm.tacit")
     trees = read_trees(io.StringIO(run("parse", "apply", "ccm.tacit", "bank.mrg")))
     assert [sorted(gold_spans(tree)[1]) for tree in trees] == [
@@ -165,23 +165,23 @@ def test_trees_come_out_as_the_parser_gives_them(run, folder, span):
 
 def test_confidence_stands_behind_each_tree(run, span):
     lines = run("parse", "apply", "span.tacit", "bank.mrg", "--confidence").splitlines()
-    wanted = [span.parse(tree.leaves()).confidence for tree in TREES]
-    assert [float(line.split("\t")[1]) for line in lines] == pytest.approx(wanted, rel=1e-5)
+    confidences = [span.parse(tree.leaves()).confidence for tree in TREES]
+    assert [float(line.split("\t")[1]) for line in lines] == pytest.approx(confidences, rel=1e-5)
     rows = [
         json.loads(line)
         for line in run(
             "parse", "apply", "span.tacit", "bank.mrg", "--confidence", "--json"
         ).splitlines()
     ]
-    assert [row["confidence"] for row in rows] == wanted
+    assert [row["confidence"] for row in rows] == confidences
     assert [[tuple(some) for some in row["spans"]] for row in rows] == spans_of(span.predict(TREES))
 
 
 def test_splits_of_whole_sentences_may_be_given(run, folder, span):
     tops = [1 + number % 2 for number in range(len(TREES))]
     (folder / "tops.txt").write_text("".join(f"{top}\n" for top in tops))
-    said = run("parse", "apply", "span.tacit", "bank.mrg", "--tops", "tops.txt")
-    assert said.splitlines() == [str(each.tree) for each in span.predict(TREES, tops)]
+    printed = run("parse", "apply", "span.tacit", "bank.mrg", "--tops", "tops.txt")
+    assert printed.splitlines() == [str(parse.tree) for parse in span.predict(TREES, tops)]
 
 
 def test_short_and_empty_sentences_keep_their_lines(run, folder):
@@ -192,41 +192,43 @@ def test_short_and_empty_sentences_keep_their_lines(run, folder):
             "",
             "(X (NN Rain) (VBZ falls))",
         ]
-    said = run("parse", "apply", "span.tacit", "short.txt", "--confidence").splitlines()
-    assert said == ["(X (NN Rain))\tinf", "", "(X (NN Rain) (VBZ falls))\tinf"]
+    printed = run("parse", "apply", "span.tacit", "short.txt", "--confidence").splitlines()
+    assert printed == ["(X (NN Rain))\tinf", "", "(X (NN Rain) (VBZ falls))\tinf"]
     rows = run("parse", "apply", "span.tacit", "short.txt", "--json", "--confidence").splitlines()
     assert json.loads(rows[1]) == {"tree": None, "spans": [], "confidence": None}
     (folder / "nothing.txt").write_text("\n\n")
     assert run("parse", "apply", "span.tacit", "nothing.txt") == ""
 
 
-def test_tags_of_which_nothing_is_known_are_told(run, folder):
+def test_tags_of_which_nothing_is_known_are_reported(run, folder):
     (folder / "strange.txt").write_text("all/QQ1 tags/QQ2 are/QQ1 new/NN\n")
-    said = tacit_says("parse", "apply", "span.tacit", "strange.txt", with_errors=True)
-    assert "note: the tags QQ1, QQ2 fit no table and count as X; --tags-map" in said
-    assert "(X " in said
-    said = tacit_says("parse", "apply", "ccm.tacit", "strange.txt", with_errors=True)
-    assert "note: the tags QQ1, QQ2, NN were not in the text that was learnt from" in said
+    printed = tacit_says("parse", "apply", "span.tacit", "strange.txt", with_errors=True)
+    assert "note: the tags QQ1, QQ2 fit no table and count as X; --tags-map" in printed
+    assert "(X " in printed
+    printed = tacit_says("parse", "apply", "ccm.tacit", "strange.txt", with_errors=True)
+    assert "note: the tags QQ1, QQ2, NN were not in the text that was learnt from" in printed
     (folder / "own.map").write_text("QQ1 DET\nQQ2 NOUN\n")
-    said = tacit_says(
+    printed = tacit_says(
         *("parse", "apply", "span.tacit", "strange.txt", "--tags-map", "own.map"), with_errors=True
     )
-    assert "note" not in said
-    said = tacit_says(
+    assert "note" not in printed
+    printed = tacit_says(
         *("parse", "train", "strange.txt", "text.txt", "-o", "own.tacit", *SMALL), with_errors=True
     )
-    assert "QQ1, QQ2 fit no table" in said
+    assert "QQ1, QQ2 fit no table" in printed
 
 
 def test_long_sentences_are_done_or_refused_with_their_cost(run, folder):
     (folder / "long.txt").write_text("a/DT cat/NN\n" + "cat/NN of/IN " * 150 + "\n")
     done = read_trees(io.StringIO(run("parse", "apply", "ccm.tacit", "long.txt")))
     assert [len(tree.leaves()) for tree in done] == [2, 300]
-    told = tacit_says(
+    printed = tacit_says(
         *("parse", "apply", "span.tacit", "long.txt", "-o", "x.mrg", "--longest", "100"), code=1
     )
-    assert "error: long.txt, line 2: a sentence of 300 words would take about 5 s and 92 MB" in told
-    assert "(--longest)" in told
+    assert (
+        "error: long.txt, line 2: a sentence of 300 words would take about 5 s and 92 MB" in printed
+    )
+    assert "(--longest)" in printed
     assert (folder / "x.mrg").read_text() == "(X (DT a) (NN cat))\n\n"
 
 
@@ -241,8 +243,8 @@ def test_a_bad_sentence_is_reported_with_its_line_and_the_others_are_parsed(run,
         places = (9, 12)
     (folder / "some.txt").write_text(text)
     command = ("parse", "apply", "span.tacit", "some.txt", "--longest", "20")
-    told = tacit_says(*command, "-o", "x.mrg", code=1)
-    errors = [line for line in told.splitlines() if line.startswith("error: ")]
+    printed = tacit_says(*command, "-o", "x.mrg", code=1)
+    errors = [line for line in printed.splitlines() if line.startswith("error: ")]
     assert [f"some.txt, line {n}" in line for n, line in zip(places, errors, strict=True)] == [
         True
     ] * 2
@@ -290,19 +292,19 @@ def test_scores_are_those_of_the_parser_and_of_every_baseline(run, folder, span)
         "SpanParser, true top": spans_of(span.predict(TREES, [gold_top(*gold) for gold in golds])),
         **baseline_brackets(sentences, golds),
     }
-    said = run("parse", "evaluate", "span.tacit", "bank.mrg", "--true-top", "--json")
-    rows = {(row["method"], row["longest"]): row for row in json.loads(said)}
+    printed = run("parse", "evaluate", "span.tacit", "bank.mrg", "--true-top", "--json")
+    rows = {(row["method"], row["longest"]): row for row in json.loads(printed)}
     assert len(rows) == 4 * len(guesses)
     for (name, longest), row in rows.items():
-        wanted = score_brackets(guesses[name], golds, longest)
+        expected = score_brackets(guesses[name], golds, longest)
         for measure in ("f1", "without_whole", "by_sentence", "n_sentences"):
-            assert row[measure] == pytest.approx(getattr(wanted, measure))
+            assert row[measure] == pytest.approx(getattr(expected, measure))
     shown = run("parse", "evaluate", "span.tacit", "bank.mrg", "--lengths", "10,all")
     for name in guesses.keys() - {"SpanParser, true top"}:
         lines = [line for line in shown.splitlines() if line.startswith(f"{name}  ")]
         scores = [score_brackets(guesses[name], golds, longest) for longest in (10, None)]
         assert [line.split()[-2:] for line in lines] == [
-            [f"{getattr(each, measure):.1f}" for each in scores]
+            [f"{getattr(score, measure):.1f}" for score in scores]
             for measure in ("f1", "without_whole", "by_sentence")
         ]
     run("parse", "evaluate", "ccm.tacit", "bank.mrg", "-o", "scores.csv")
@@ -312,13 +314,13 @@ def test_scores_are_those_of_the_parser_and_of_every_baseline(run, folder, span)
 
 def test_trees_of_other_programs_are_scored(run, span):
     run("parse", "apply", "span.tacit", "bank.mrg", "-o", "found.mrg")
-    said = [
+    printed = [
         json.loads(run("parse", "evaluate", name, "bank.mrg", "--lengths", "12,all", "--json"))
         for name in ("found.mrg", "span.tacit")
     ]
-    assert said[0][0].pop("method") == "found.mrg"
-    assert said[1][0].pop("method") == "SpanParser"
-    assert said[0][0] == said[1][0]
+    assert printed[0][0].pop("method") == "found.mrg"
+    assert printed[1][0].pop("method") == "SpanParser"
+    assert printed[0][0] == printed[1][0]
 
 
 def test_scores_leave_out_punctuation_and_short_sentences(run, folder):
@@ -328,9 +330,9 @@ def test_scores_leave_out_punctuation_and_short_sentences(run, folder):
         "( (S (NP (DT the) (NN cat)) (, ,) (VP (VBD saw) (NP (DT a) (NN dog) (-NONE- *))) (. .)) )",
     ]
     (folder / "marks.mrg").write_text("\n".join(lines) + "\n")
-    said = run("parse", "evaluate", "span.tacit", "marks.mrg", "--lengths", "all", "--json")
-    assert json.loads(said)[0]["n_sentences"] == 1
-    assert json.loads(said)[0]["f1"] == 100
+    printed = run("parse", "evaluate", "span.tacit", "marks.mrg", "--lengths", "all", "--json")
+    assert json.loads(printed)[0]["n_sentences"] == 1
+    assert json.loads(printed)[0]["f1"] == 100
     run("parse", "apply", "span.tacit", "marks.mrg", "-o", "found.mrg")
     again = run("parse", "evaluate", "found.mrg", "marks.mrg", "--lengths", "all", "--json")
     assert json.loads(again)[0]["f1"] == 100

@@ -12,7 +12,7 @@ WEIGHTED = st.lists(
     min_size=2,
     max_size=60,
     unique_by=lambda pair: pair[0],
-).map(lambda pairs: tuple(np.array(each) for each in zip(*sorted(pairs), strict=True)))
+).map(lambda pairs: tuple(np.array(one) for one in zip(*sorted(pairs), strict=True)))
 
 
 @given(data=WEIGHTED, n_bins=st.integers(2, 8))
@@ -33,7 +33,7 @@ def test_no_bin_is_empty_and_edges_ascend(data, n_bins):
 
 
 @given(data=WEIGHTED, n_bins=st.integers(2, 8))
-def test_no_bin_holds_more_than_its_share_but_for_its_last_value(data, n_bins):
+def test_no_bin_holds_more_than_its_fraction_but_for_its_last_value(data, n_bins):
     values, weights = data
     column = binned_column("x", values, weights, n_bins)
     codes = codes_of_numbers(values, column.edges)

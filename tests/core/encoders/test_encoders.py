@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.edited_files import copied
+from oracles.encoders import bin_encoder
 from tacit.core.encoders.encoder_files import ENCODER
 from tacit.core.encoders.encoders import (
     BinEncoder,
     IndicatorEncoder,
-    bin_encoder,
 )
 from tacit.core.encoders.margins import fit_margin
 from tacit.core.files.fields import Source
@@ -31,7 +31,7 @@ COLUMNS = {
 
 @pytest.mark.parametrize("bandwidth", [None, 0.0, 0.02, 0.3])
 @pytest.mark.parametrize("name", COLUMNS)
-def test_bumps_integrate_to_one_and_together_are_the_margin(name, bandwidth):
+def test_densities_of_bins_integrate_to_one_and_their_mixture_is_the_margin(name, bandwidth):
     encoder = bin_encoder(COLUMNS[name], 10, bandwidth)
     places = np.unique(np.concatenate([encoder.margin._table[0], encoder.edges]))
     below = encoder.cumulative(places)
@@ -44,7 +44,7 @@ def test_bumps_integrate_to_one_and_together_are_the_margin(name, bandwidth):
 
 @pytest.mark.parametrize("bandwidth", [0.0, 0.05])
 @pytest.mark.parametrize("name", COLUMNS)
-def test_the_integral_of_a_bump_is_its_mass(name, bandwidth):
+def test_the_integral_of_the_density_of_a_bin_is_its_mass(name, bandwidth):
     encoder = bin_encoder(COLUMNS[name], 10, bandwidth)
     places = np.unique(np.concatenate([encoder.margin._table[0], encoder.edges]))
     nodes, weights = np.polynomial.legendre.leggauss(8)
@@ -111,21 +111,21 @@ def test_a_missing_number_is_nothing_to_learn_from_and_no_evidence():
 
 
 @pytest.mark.parametrize("name", ["normal", "zeros", "rounded", "two values", "constant"])
-def test_means_of_functions_under_all_bumps_are_those_of_the_data(name):
+def test_means_of_functions_under_all_bins_are_those_of_the_data(name):
     values = COLUMNS[name]
     encoder = bin_encoder(values, 10, 0.02)
-    shares = np.bincount(encoder.codes(values), minlength=encoder.size) / len(values)
+    proportions = np.bincount(encoder.codes(values), minlength=encoder.size) / len(values)
     for function in (np.ones_like, lambda x: x, np.square):
-        wanted, spread = function(values).mean(), function(values).std() + 1e-2
-        found = encoder.functional(function) @ shares
-        assert found == pytest.approx(wanted, abs=0.06 * spread)
+        expected, spread = function(values).mean(), function(values).std() + 1e-2
+        actual = encoder.functional(function) @ proportions
+        assert actual == pytest.approx(expected, abs=0.06 * spread)
 
 
-def test_the_mean_of_a_function_under_a_bump_is_its_integral():
+def test_the_mean_of_a_function_under_a_bin_is_its_integral():
     encoder = bin_encoder(COLUMNS["normal"], 5, 0.1)
     places = np.linspace(-8, 8, 40001)
-    wanted = np.trapezoid(np.cos(places)[:, None] * encoder.likelihoods(places), places, axis=0)
-    assert encoder.functional(np.cos) == pytest.approx(wanted, abs=2e-3)
+    expected = np.trapezoid(np.cos(places)[:, None] * encoder.likelihoods(places), places, axis=0)
+    assert encoder.functional(np.cos) == pytest.approx(expected, abs=2e-3)
 
 
 def test_a_row_counts_as_often_as_it_weighs():
@@ -196,7 +196,7 @@ def changed(encoder, arrays=None, margin=None, **header):
         {"margin": {"step": 0.0}},
         {"margin": {"start": -np.inf}},
         {"margin": {"scale": {"center": 0.0, "scale": 1.0, "bent": True}, "start": 1e3}},
-        {"margin": {"rest": 1.5}},
+        {"margin": {"tail_weight": 1.5}},
         {"margin": {"spread": 0.0}},
         {"arrays": {"x.edges": np.array([1.0, 0.0])}},
         {"arrays": {"x.edges": np.array([0.0, 1e-300])}},

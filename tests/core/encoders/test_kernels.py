@@ -85,16 +85,16 @@ def test_the_mean_of_features_is_a_density_with_the_right_integrals(bandwidth, w
     so_far = places <= 0.3
     assert below[1] == pytest.approx(np.trapezoid(heights[so_far], places[so_far]), abs=2e-3)
     for function in (np.ones_like, np.tanh, np.square):
-        wanted = function(VALUES).mean()
-        assert encoder.functional(function) @ mean == pytest.approx(wanted, abs=0.02)
+        expected = function(VALUES).mean()
+        assert encoder.functional(function) @ mean == pytest.approx(expected, abs=0.02)
 
 
 def test_the_mean_of_features_is_the_kernel_estimate_of_the_density():
     encoder = kernel_encoder(VALUES, 0.3, 1e-8)
     places = np.linspace(-3, 3, 61)
-    wanted = kernel(places, VALUES, 0.3).mean(axis=1) / (np.sqrt(2 * np.pi) * 0.3)
-    found = encoder.likelihoods(places) @ encoder.features(VALUES).mean(axis=0)
-    assert found == pytest.approx(wanted, abs=1e-5)
+    expected = kernel(places, VALUES, 0.3).mean(axis=1) / (np.sqrt(2 * np.pi) * 0.3)
+    actual = encoder.likelihoods(places) @ encoder.features(VALUES).mean(axis=0)
+    assert actual == pytest.approx(expected, abs=1e-5)
 
 
 def test_normal_scores_need_few_features_where_tails_are_heavy():

@@ -48,21 +48,21 @@ def masses(margin):
 @pytest.mark.parametrize("name", COLUMNS)
 def test_it_integrates_to_one_and_the_cdf_is_its_integral(name):
     margin = fit_margin(COLUMNS[name])
-    found = masses(margin)
-    assert found.sum() == pytest.approx(1, abs=1e-6)
+    actual = masses(margin)
+    assert actual.sum() == pytest.approx(1, abs=1e-6)
     _, below = margin._table
     # Numbers around 1e9 are 1e-7 apart.
-    assert np.diff(below) == pytest.approx(found, abs=1e-6 if name == "shifted" else 1e-8)
+    assert np.diff(below) == pytest.approx(actual, abs=1e-6 if name == "shifted" else 1e-8)
     assert below[[0, -1]] == pytest.approx([0, 1], abs=1e-12)
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_the_way_back_leads_back(name):
+def test_quantiles_invert_the_distribution_function(name):
     margin = fit_margin(COLUMNS[name])
-    shares = np.concatenate([[1e-6], np.linspace(0.001, 0.999, 201), [1 - 1e-6]])
+    proportions = np.concatenate([[1e-6], np.linspace(0.001, 0.999, 201), [1 - 1e-6]])
     # The numbers around 1e9 are 1e-7 apart.
     close = 1e-7 if name == "shifted" else 1e-11
-    assert margin.cdf(margin.inverse(shares)) == pytest.approx(shares, abs=close)
+    assert margin.cdf(margin.inverse(proportions)) == pytest.approx(proportions, abs=close)
     scores = margin.scores(margin.from_scores(np.array([-3.0, 0.0, 2.0])))
     assert scores == pytest.approx([-3.0, 0.0, 2.0], abs=1e4 * close)
 
@@ -103,13 +103,13 @@ def test_any_numbers_have_a_density(values):
         return
     margin = fit_margin(values)
     there = values[~np.isnan(values)]
-    densities, shares = margin.density(there), margin.cdf(there)
+    densities, proportions = margin.density(there), margin.cdf(there)
     assert (densities > 0).all()
     assert np.isfinite(densities).all()
-    assert ((shares > 0) & (shares < 1)).all()
+    assert ((proportions > 0) & (proportions < 1)).all()
     assert masses(margin).sum() == pytest.approx(1, abs=1e-4)
-    found = margin.cdf(margin.inverse(np.array([0.1, 0.5, 0.9])))
-    assert found == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
+    actual = margin.cdf(margin.inverse(np.array([0.1, 0.5, 0.9])))
+    assert actual == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
 
 
 LAWS = {
@@ -151,9 +151,9 @@ def test_with_more_rows_it_comes_closer():
 def test_a_value_that_stands_out_is_a_peak_of_its_own():
     margin = fit_margin(COLUMNS["zeros"])
     assert margin.atoms.tolist() == [0.0]
-    assert margin.shares[0] == pytest.approx((COLUMNS["zeros"] == 0).mean())
+    assert margin.atom_weights[0] == pytest.approx((COLUMNS["zeros"] == 0).mean())
     below, above = margin.cdf(np.array([-3, 3]) * margin.widths[0])
-    assert above - below == pytest.approx(margin.shares[0], abs=0.02)
+    assert above - below == pytest.approx(margin.atom_weights[0], abs=0.02)
 
 
 def test_rounding_makes_no_peaks():

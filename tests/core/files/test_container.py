@@ -36,12 +36,12 @@ def path(tmp_path):
 def test_arrays_come_back_as_they_were(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("models") / "m.tacit"
     write_file(path, HEADER, content)
-    _, found = read_file(path)
-    assert found.keys() == content.keys()
+    _, actual = read_file(path)
+    assert actual.keys() == content.keys()
     for name, array in content.items():
-        assert found[name].dtype == array.dtype
-        assert found[name].shape == array.shape
-        assert found[name].tobytes() == array.tobytes()
+        assert actual[name].dtype == array.dtype
+        assert actual[name].shape == array.shape
+        assert actual[name].tobytes() == array.tobytes()
 
 
 def test_the_header_comes_back_with_format_version_and_digest(path):
@@ -53,9 +53,9 @@ def test_the_header_comes_back_with_format_version_and_digest(path):
 
 
 def test_other_programs_read_the_arrays(path):
-    found = load_file(path)
-    assert found.keys() == ARRAYS.keys()
-    assert np.array_equal(found["emit.0"], ARRAYS["emit.0"])
+    actual = load_file(path)
+    assert actual.keys() == ARRAYS.keys()
+    assert np.array_equal(actual["emit.0"], ARRAYS["emit.0"])
 
 
 def test_arrays_in_any_order_of_memory_come_back(tmp_path):
@@ -70,9 +70,9 @@ def test_the_same_model_is_the_same_bytes(path, tmp_path):
 
 
 def test_arrays_outlive_their_file(path):
-    _, found = read_file(path)
+    _, actual = read_file(path)
     path.write_bytes(b"\0" * path.stat().st_size)
-    assert np.array_equal(found["emit.0"], ARRAYS["emit.0"])
+    assert np.array_equal(actual["emit.0"], ARRAYS["emit.0"])
 
 
 @pytest.mark.parametrize("text", ["0" * 64, '\\"digest\\": \\"' + "0" * 64, '"digest": "0000'])
@@ -107,7 +107,7 @@ def test_what_cannot_be_written_leaves_the_old_file(path, header, arrays, error)
     with pytest.raises(error):
         write_file(path, header, arrays)
     assert path.read_bytes() == before
-    assert [each.name for each in path.parent.iterdir()] == ["m.tacit"]
+    assert [one.name for one in path.parent.iterdir()] == ["m.tacit"]
 
 
 # -- refused on reading ------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def test_every_cut_and_every_addition_is_refused(path):
             read_file(path)
 
 
-def test_content_that_was_changed_is_told_as_damage(path):
+def test_changed_content_is_reported_as_damage(path):
     whole = bytearray(path.read_bytes())
     whole[-1] ^= 1
     path.write_bytes(whole)

@@ -31,8 +31,8 @@ def places(value, path=()):
 
 def edited_header(data, header):
     header = copy.deepcopy(header)
-    found = [path for path in places(header) if path[0] not in OWN]
-    *path, last = data.draw(st.sampled_from(found))
+    actual = [path for path in places(header) if path[0] not in OWN]
+    *path, last = data.draw(st.sampled_from(actual))
     inner = header
     for key in path:
         inner = inner[key]
@@ -45,7 +45,7 @@ def edited_arrays(data, arrays):
     array = arrays[name].copy()
     what = data.draw(st.sampled_from(["number", "numbers", "cut", "longer", "axis", "none"]))
     if what == "none":
-        return {each: arrays[each] for each in arrays if each != name}
+        return {one: arrays[one] for one in arrays if one != name}
     if what in ("number", "numbers") and array.size:
         floats = array.dtype.kind == "f"
         new = data.draw(st.sampled_from(NUMBERS if floats else INTEGERS))

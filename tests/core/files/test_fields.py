@@ -40,7 +40,7 @@ CHAIN = Record(
     Chain,
     Field("start", Array("state", probabilities)),
     Field("next", Array("state state", probabilities)),
-    Field("emit", Many(Array("state width", probabilities), each="width", least=1)),
+    Field("emit", Many(Array("state width", probabilities), item_sizes="width", least=1)),
     check=lambda start, **_: "is hopeless" if start[0] == 1 else None,
 )
 LINES = Record(
@@ -85,9 +85,9 @@ def written(value):
 
 def read(plain, arrays):
     source = Source(dict(arrays))
-    found = WHOLE.read(plain, "", source, ChainMap({}))
+    actual = WHOLE.read(plain, "", source, ChainMap({}))
     assert not source.arrays
-    return found
+    return actual
 
 
 def same(one, two):
@@ -154,8 +154,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_violates_the_declaration_is_refused(name):
-    told, changes = REFUSED[name]
-    with pytest.raises(FileFormatError, match=told):
+    reported, changes = REFUSED[name]
+    with pytest.raises(FileFormatError, match=reported):
         read(*changed(**changes))
 
 
@@ -179,7 +179,7 @@ def test_offsets_of_extreme_integers_are_refused_unless_they_are_offsets(numbers
             read(plain, arrays)
 
 
-def test_errors_while_a_value_is_made_are_told_of_its_place():
+def test_errors_while_a_value_is_made_name_its_place():
     def make(n):
         return 1 // n
 

@@ -44,23 +44,23 @@ REFUSED = [
 
 @pytest.mark.parametrize(("form", "plain"), REFUSED)
 def test_other_values_are_refused(form, plain):
-    with pytest.raises(FileFormatError) as told:
+    with pytest.raises(FileFormatError) as reported:
         form.from_plain(plain)
-    assert len(str(told.value)) < 200
+    assert len(str(reported.value)) < 200
 
 
 @given(st.lists(symbol, unique=True).map(tuple))
 def test_symbols_come_back(symbols):
     form = values.symbols()
-    found = form.from_plain(from_json(to_json(form.to_plain(symbols))))
-    assert found == symbols
-    assert [type(each) for each in found] == [type(each) for each in symbols]
+    actual = form.from_plain(from_json(to_json(form.to_plain(symbols))))
+    assert actual == symbols
+    assert [type(one) for one in actual] == [type(one) for one in symbols]
 
 
 def test_symbols_of_numpy_become_those_of_python():
     plain = values.symbols().to_plain((np.int64(3), np.str_("a"), np.float64(0.5)))
     assert plain == [3, "a", 0.5]
-    assert [type(each) for each in plain] == [int, str, float]
+    assert [type(one) for one in plain] == [int, str, float]
 
 
 def test_other_symbols_are_refused_on_writing():

@@ -46,9 +46,9 @@ def test_lone_surrogates_come_back():
 def test_numbers_and_arrays_of_numpy_become_plain():
     value = {"a": np.float64(0.5), 3: np.int16(2), "c": np.bool_(True), "d": np.eye(2), "e": (1,)}
     expected = {"a": 0.5, "3": 2, "c": True, "d": [[1.0, 0.0], [0.0, 1.0]], "e": [1]}
-    found = from_json(to_json(value))
-    assert found == expected
-    assert type(found["c"]) is bool
+    actual = from_json(to_json(value))
+    assert actual == expected
+    assert type(actual["c"]) is bool
 
 
 def test_anything_else_is_refused_by_name():

@@ -66,13 +66,13 @@ def saved(path, model):
 
 def test_a_model_comes_back(tmp_path):
     model = Unigrams(np.int64(5), states={"h": 2}, pairs=[(1, 2)]).fit(classes=[1, 0])
-    found = saved(tmp_path / "m.tacit", model)
-    assert type(found) is Unigrams
-    assert found.get_params() == {**model.get_params(), "pairs": [[1, 2]]}
-    assert found.words_ == model.words_
-    assert found.shares_.tolist() == [0.25, 0.75]
-    assert found.classes_.tolist() == [1, 0]
-    assert found.diagnostics_ == model.diagnostics_
+    actual = saved(tmp_path / "m.tacit", model)
+    assert type(actual) is Unigrams
+    assert actual.get_params() == {**model.get_params(), "pairs": [[1, 2]]}
+    assert actual.words_ == model.words_
+    assert actual.shares_.tolist() == [0.25, 0.75]
+    assert actual.classes_.tolist() == [1, 0]
+    assert actual.diagnostics_ == model.diagnostics_
 
 
 def test_an_optional_field_may_be_absent(tmp_path):
@@ -81,9 +81,9 @@ def test_an_optional_field_may_be_absent(tmp_path):
 
 def test_models_of_models_come_back(tmp_path):
     inner = Mean([Unigrams(7).fit((0.5, 0.25, 0.25))]).fit()
-    found = saved(tmp_path / "m.tacit", Mean([Unigrams().fit(), inner]).fit())
-    assert found.models[1].models[0].n == 7
-    assert found.models[1].models[0].shares_.tolist() == [0.5, 0.25, 0.25]
+    actual = saved(tmp_path / "m.tacit", Mean([Unigrams().fit(), inner]).fit())
+    assert actual.models[1].models[0].n == 7
+    assert actual.models[1].models[0].shares_.tolist() == [0.5, 0.25, 0.25]
 
 
 def test_a_model_that_was_not_fitted_leaves_no_file(tmp_path):
@@ -176,6 +176,6 @@ def test_older_formats_are_brought_to_the_fields(tmp_path, number):
     }
     arrays = {"frequencies": np.array([0.25, 0.75])}
     save_file(arrays, tmp_path / "m.tacit", metadata={"tacit": json.dumps(header)})
-    found = load(tmp_path / "m.tacit")
-    assert (found.words_, found.n, found.n_features_in_) == (("a", "b"), 4, 1)
-    assert found.shares_.tolist() == [0.25, 0.75]
+    actual = load(tmp_path / "m.tacit")
+    assert (actual.words_, actual.n, actual.n_features_in_) == (("a", "b"), 4, 1)
+    assert actual.shares_.tolist() == [0.25, 0.75]

@@ -47,15 +47,17 @@ def test_older_files_give_the_model_that_format_3_holds(path, tmp_path):
 
 def test_every_class_has_a_stored_file_of_every_format_it_was_saved_in():
     saved = {name for name in tacit.__all__ if hasattr(getattr(tacit, name), "_file")}
-    for files in (older_files(), FOLDER.glob("*-3*.tacit")):
-        assert {read_file(path)[0]["estimator"] for path in files} >= saved
+    new = {"LikelihoodClassifier"}  # first saved in format 3
+    for files, names in ((older_files(), saved - new), (FOLDER.glob("*-3*.tacit"), saved)):
+        assert {read_file(path)[0]["estimator"] for path in files} >= names
 
 
 @pytest.mark.parametrize("path", OTHERS, ids=name_of)
 def test_a_stored_model_says_what_it_said(path):
-    said = json.loads((FOLDER / f"{path.stem.replace('-3-', '-1-')}.json").read_text())
-    found = answers(tacit.load(path))
-    assert found.keys() == said.keys()
+    older = FOLDER / f"{path.stem.replace('-3-', '-1-')}.json"
+    said = json.loads((older if older.exists() else path.with_suffix(".json")).read_text())
+    actual = answers(tacit.load(path))
+    assert actual.keys() == said.keys()
     for what, value in said.items():
         # Machines differ in the last digits of sums.
-        assert found[what] == (value if what == "brackets" else pytest.approx(value, rel=1e-9))
+        assert actual[what] == (value if what == "brackets" else pytest.approx(value, rel=1e-9))

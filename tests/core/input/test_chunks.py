@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from tacit.core.input.read_table import encode, learn_schema, read_chunks, read_table
+from tacit.core.input.read_table import encode, read_table
 from tacit.core.input.sample_weight import checked_weights
 from tacit.errors import ArgumentTypeError, ColumnError, DataError, TacitError
 
@@ -43,7 +43,7 @@ def test_one_dimension_is_refused_with_advice(data):
 
 def test_one_dimension_is_refused_in_questions_too():
     with pytest.raises(ValueError, match="Reshape your data"):
-        encode(np.array([0, 1]), learn_schema(np.array([[0, 1]])))
+        encode(np.array([0, 1]), read_table(np.array([[0, 1]])).schema)
 
 
 @pytest.mark.parametrize("series", [pd.Series([1, 2]), pl.Series([1, 2])])
@@ -77,9 +77,8 @@ def test_sparse_data_is_refused(kind):
 )
 def test_no_columns_are_refused_in_the_words_of_scikit_learn(data):
     match = r"0 feature\(s\) \(shape=\(\d*, 0\)\) while a minimum of \d* is required."
-    for read in (read_table, learn_schema):
-        with pytest.raises(DataError, match=match):
-            read(data)
+    with pytest.raises(DataError, match=match):
+        read_table(data)
 
 
 @pytest.mark.parametrize(
@@ -97,10 +96,9 @@ def test_no_columns_are_refused_in_the_words_of_scikit_learn(data):
 )
 def test_no_rows_are_refused_in_the_words_of_scikit_learn(data):
     match = r"0 sample\(s\) \(shape=\(0, \d\)\) while a minimum of 1 is required"
-    for read in (read_table, learn_schema):
-        with pytest.raises(DataError, match=match):
-            read(data)
-    schema = learn_schema({"x": ["a"]})
+    with pytest.raises(DataError, match=match):
+        read_table(data)
+    schema = read_table({"x": ["a"]}).schema
     with pytest.raises(DataError, match=match):
         encode(data, schema)
 
@@ -134,15 +132,15 @@ def test_a_column_with_two_dimensions_is_refused():
 
 
 def test_records_may_lack_keys_but_must_all_be_records():
-    found = read_table([{"a": 1}, {"b": "x", "a": 2}])
-    assert found.schema.names == ("a", "b")
-    assert found.codes.tolist() == [[0, -1], [1, 0]]
+    actual = read_table([{"a": 1}, {"b": "x", "a": 2}])
+    assert actual.schema.names == ("a", "b")
+    assert actual.codes.tolist() == [[0, -1], [1, 0]]
     with pytest.raises(DataError, match="row 1 is not"):
         read_table([{"a": 1}, [2]])
 
 
 def test_a_dict_of_single_values_is_one_row():
-    assert encode({"x": "b"}, learn_schema({"x": ["a", "b"]})).codes.tolist() == [[1]]
+    assert encode({"x": "b"}, read_table({"x": ["a", "b"]}).schema).codes.tolist() == [[1]]
 
 
 def test_names_that_are_not_text_become_text():
@@ -209,7 +207,6 @@ class TestChunks:
         empty = pd.DataFrame({"x": pd.Series([], dtype=object)})
         chunks = [empty, pd.DataFrame({"x": ["a"]}), empty]
         assert read_table(chunks).codes.tolist() == [[0]]
-        assert len(list(read_chunks(chunks, learn_schema(chunks)))) == 1
 
     def test_are_matched_by_name(self):
         chunks = [pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"b": [3], "a": [4]})]
@@ -246,11 +243,6 @@ class TestChunks:
         assert table.schema["x"].categories == (1, 2, 3)
         assert table.codes[:, 0].tolist() == [0, 1, 2, -1]
 
-    def test_a_single_table_is_one_chunk(self):
-        table = read_table([["a"], ["b"]])
-        (only,) = read_chunks([["a"], ["b"]], table.schema)
-        assert np.array_equal(only.codes, table.codes)
-
 
 class TestWeights:
     @pytest.mark.parametrize(
@@ -273,9 +265,9 @@ class TestWeights:
 
     def test_may_be_anything_like_a_list_of_numbers(self):
         for weights in ([1, 2], (1, 2), pd.Series([1, 2]), OnlyAnArray([1, 2])):
-            found = checked_weights(weights, 2)
-            assert found.dtype == np.float64
-            assert found.tolist() == [1, 2]
+            actual = checked_weights(weights, 2)
+            assert actual.dtype == np.float64
+            assert actual.tolist() == [1, 2]
         assert checked_weights(None, 2) is None
 
     def test_are_copied(self):

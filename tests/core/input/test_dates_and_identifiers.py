@@ -56,7 +56,7 @@ def test_dates_are_numbers_in_models_of_numbers(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_few_dates_are_categories(kind):
     table = read_table(kind({"day": DAYS[:3] * (N // 3), "colour": COLOURS}))
-    assert [each[:10] for each in table.schema["day"].categories] == [
+    assert [category[:10] for category in table.schema["day"].categories] == [
         "2024-01-01",
         "2024-01-04",
         "2024-01-07",

@@ -12,7 +12,7 @@ import pytest
 
 from tacit.core.input.chunks import kind_of_table
 from tacit.core.input.decode import complete, decode
-from tacit.core.input.read_table import encode, learn_schema, read_table
+from tacit.core.input.read_table import encode, read_table
 from tacit.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -136,7 +136,7 @@ def test_without_an_example_an_array_has_the_type_that_holds_all(data, kind):
     assert decode(read_table(data)).dtype.kind == kind
 
 
-def test_libraries_can_be_asked_for_by_name():
+def test_libraries_are_named_by_text():
     table = read_table({"x": ["a", None], "y": [1, 2]})
     assert decode(table, like="dict") == {"x": ["a", None], "y": [1, 2]}
     assert decode(table, like="polars").to_dict(as_series=False) == {"x": ["a", None], "y": [1, 2]}
@@ -176,7 +176,7 @@ def test_a_bin_comes_back_as_its_median():
 
 
 def test_completing_adds_the_columns_that_were_left_out():
-    schema = learn_schema({"x": ["a", "b"], "y": [1, 2]})
+    schema = read_table({"x": ["a", "b"], "y": [1, 2]}).schema
     question = pd.DataFrame({"x": ["b", None]}, index=[7, 8])
     back = complete(question, np.array([[1, 0], [0, 1]]), schema)
     assert back.index.tolist() == [7, 8]
@@ -185,7 +185,7 @@ def test_completing_adds_the_columns_that_were_left_out():
 
 def test_completing_adds_numbers_of_columns_that_were_left_out():
     with pytest.warns(BinningWarning):
-        schema = learn_schema({"y": np.arange(30) / 4, "x": [3] * 30})
+        schema = read_table({"y": np.arange(30) / 4, "x": [3] * 30}).schema
     back = complete({"x": [3]}, np.array([[4, 0]]), schema)
     assert back == {"y": [schema["y"].centers[4]], "x": [3]}
 
@@ -204,20 +204,20 @@ def test_completing_keeps_numbers_of_all_chunks():
 def test_codes_need_a_schema_that_fits():
     with pytest.raises(ArgumentTypeError, match="pass the schema too"):
         decode(np.array([[0]]))
-    schema = learn_schema([["a", "b"]])
+    schema = read_table([["a", "b"]]).schema
     with pytest.raises(ArgumentError, match=r"codes of shape \(1, 1\) do not fit a schema of 2"):
         decode(np.array([[0]]), schema)
 
 
 def test_a_categorical_that_lacks_a_level_is_named():
-    schema = learn_schema({"x": ["a", "b"]})
+    schema = read_table({"x": ["a", "b"]}).schema
     frame = pd.DataFrame({"x": pd.Categorical(["a"])})
     with pytest.raises(DataError, match="column 'x' is a categorical without the level 'b'"):
         decode(np.array([[1]]), schema, like=frame)
 
 
 def test_a_type_that_cannot_hold_a_category_gives_way():
-    schema = learn_schema({"x": ["a", 1]})
+    schema = read_table({"x": ["a", 1]}).schema
     number = encode({"x": [1]}, schema)
     for frame in (pd.DataFrame({"x": [1]}), pl.DataFrame({"x": [1]})):
         assert decode(number, like=frame)["x"].to_list() in ([1], ["1"])

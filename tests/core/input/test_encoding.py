@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tacit.core.input.encode import category_code
-from tacit.core.input.read_table import encode, learn_schema, read_chunks
+from tacit.core.input.read_table import encode, read_table
 from tacit.core.input.table import Column
 from tacit.errors import (
     ArgumentError,
@@ -17,9 +17,9 @@ from tacit.errors import (
     TacitError,
 )
 
-SCHEMA = learn_schema(
+SCHEMA = read_table(
     {"colour": ["red", "green", "blue"], "size": [1, 2, 30], "ready": [True, False, True]}
-)
+).schema
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict])
@@ -42,20 +42,20 @@ def test_nothing_is_suggested_that_is_not_near(column, value):
 
 
 def test_of_a_long_list_of_categories_a_few_are_shown():
-    schema = learn_schema({"x": [*range(100), *range(100)]})
+    schema = read_table({"x": [*range(100), *range(100)]}).schema
     with pytest.raises(CategoryError, match=r"6, 7, \.\.\. \(100 in all\)"):
         encode({"x": [200]}, schema)
 
 
 def test_unknown_categories_are_missing_on_request():
     rows = {"colour": ["red", "gren", None], "size": [1, 7, 2], "ready": [True, True, None]}
-    found = encode(rows, SCHEMA, unknown="missing")
-    assert found.codes.tolist() == [[2, 0, 1], [-1, -1, 1], [-1, 1, -1]]
+    actual = encode(rows, SCHEMA, unknown="missing")
+    assert actual.codes.tolist() == [[2, 0, 1], [-1, -1, 1], [-1, 1, -1]]
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int8, np.float64, object])
 def test_unknown_integers_of_an_array_are_named_or_missing(dtype):
-    schema = learn_schema(np.array([[0, 5], [1, 3]]))
+    schema = read_table(np.array([[0, 5], [1, 3]])).schema
     rows = np.array([[1, 5], [0, 4]], dtype=dtype)
     with pytest.raises(CategoryError, match=r"column 'x1' has no category 4. Its"):
         encode(rows, schema)
@@ -63,13 +63,13 @@ def test_unknown_integers_of_an_array_are_named_or_missing(dtype):
 
 
 def test_an_integer_below_minus_one_is_unknown():
-    schema = learn_schema(np.array([[0], [1]]))
+    schema = read_table(np.array([[0], [1]])).schema
     with pytest.raises(CategoryError, match="no category -2"):
         encode(np.array([[-2]]), schema)
 
 
 def test_minus_one_in_a_frame_is_unknown_unless_it_is_a_category():
-    schema = learn_schema(pd.DataFrame({"x": [0, 1]}))
+    schema = read_table(pd.DataFrame({"x": [0, 1]})).schema
     with pytest.raises(CategoryError, match="no category -1"):
         encode(pd.DataFrame({"x": [-1]}), schema)
 
@@ -87,7 +87,7 @@ def test_numbers_that_are_equal_are_the_same_category():
 def test_text_that_reads_like_a_category_is_that_category():
     rows = {"size": ["1", "30"], "ready": ["true", "False"]}
     assert encode(rows, SCHEMA, partial=True).codes[:, 1:].tolist() == [[0, 1], [2, 0]]
-    digits = learn_schema({"x": ["1", "2", "x"]})
+    digits = read_table({"x": ["1", "2", "x"]}).schema
     assert encode({"x": [2, 1]}, digits).codes[:, 0].tolist() == [1, 0]
 
 
@@ -117,8 +117,8 @@ def test_a_column_too_many_is_an_error_unless_it_is_allowed():
 
 def test_a_misspelling_can_be_ignored_on_purpose():
     rows = {"colour": ["red"], "sise": [1]}
-    found = encode(rows, SCHEMA, partial=True, extras="ignore")
-    assert found.codes.tolist() == [[2, -1, -1]]
+    actual = encode(rows, SCHEMA, partial=True, extras="ignore")
+    assert actual.codes.tolist() == [[2, -1, -1]]
 
 
 def test_a_name_near_to_a_column_that_is_there_is_no_misspelling():
@@ -127,7 +127,7 @@ def test_a_name_near_to_a_column_that_is_there_is_no_misspelling():
 
 
 def test_frames_of_integers_may_have_columns_in_any_order_and_number():
-    schema = learn_schema(pd.DataFrame({"a": [0, 1], "b": [0, 5]}))
+    schema = read_table(pd.DataFrame({"a": [0, 1], "b": [0, 5]})).schema
     rows = pd.DataFrame({"b": [5, 0], "c": [7, 7], "a": [1, 0]})
     assert encode(rows, schema, extras="ignore").codes.tolist() == [[1, 1], [0, 0]]
     assert encode(rows[["b"]], schema, partial=True).codes.tolist() == [[-1, 1], [-1, 0]]
@@ -142,7 +142,7 @@ def test_arrays_are_matched_by_place_and_must_have_all_columns():
 
 def test_numbers_fall_into_the_bins_that_were_learnt():
     with pytest.warns(BinningWarning):
-        schema = learn_schema({"x": np.arange(1, 101) / 2})
+        schema = read_table({"x": np.arange(1, 101) / 2}).schema
     column = schema["x"]
     assert column.edges == (10.0, 20.0, 30.0, 40.0)
     for rows in ([-5, 10, 11, 1000, None], [-5.0, 10.0, 10.1, 40.5, np.nan]):
@@ -178,23 +178,29 @@ def test_options_are_checked():
         encode({"colour": ["red"]}, SCHEMA, extras="maybe")
     for n_bins in (1, 2.5, True, "5"):
         with pytest.raises(ArgumentError, match="n_bins must be an integer of at least 2"):
-            learn_schema([["a"]], n_bins=n_bins)
+            read_table([["a"]], n_bins=n_bins)
 
 
-def test_weights_are_cut_along_with_the_chunks():
+def test_chunks_have_one_weight_for_each_row_of_all():
     chunks = [{"x": ["a", "b"]}, {"x": ["a"]}]
-    schema = learn_schema(chunks)
-    found = [
-        table.weights.tolist() for table in read_chunks(chunks, schema, sample_weight=[1, 2, 3])
-    ]
-    assert found == [[1, 2], [3]]
+    schema = read_table(chunks).schema
+    assert encode(chunks, schema, sample_weight=[1, 2, 3]).weights.tolist() == [1, 2, 3]
     for weights in ([1, 2], [1, 2, 3, 4]):
         with pytest.raises(DataError, match=r"sample weights must have shape \(3,\)"):
-            list(read_chunks(chunks, schema, sample_weight=weights))
+            encode(chunks, schema, sample_weight=weights)
 
 
 def test_encoding_takes_weights_too():
-    assert encode([["a"], ["a"]], learn_schema([["a"]]), sample_weight=[1, 2]).weights.tolist() == [
+    assert encode(
+        [["a"], ["a"]], read_table([["a"]]).schema, sample_weight=[1, 2]
+    ).weights.tolist() == [
         1,
         2,
     ]
+
+
+def test_a_table_without_any_column_of_the_model_is_refused():
+    with pytest.raises(
+        ColumnError, match=r"none of the model's columns, which are 'colour'.*it has 'note'"
+    ):
+        encode({"note": ["a"]}, SCHEMA, partial=True, extras="typos")

@@ -13,9 +13,9 @@ from tacit.trees.files.bif_reading import read_bif
 
 def test_a_name_that_is_near_is_told(tmp_path):
     (tmp_path / "weather.csv").write_text("a,b\n")
-    found = missing_file(tmp_path / "wether.csv", advice="look elsewhere")
-    assert isinstance(found, FileNotFoundError)
-    assert str(found) == (
+    actual = missing_file(tmp_path / "wether.csv", advice="look elsewhere")
+    assert isinstance(actual, FileNotFoundError)
+    assert str(actual) == (
         f"there is no file {str(tmp_path / 'wether.csv')!r}, "
         f"but there is {str(tmp_path / 'weather.csv')!r}"
     )

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.core.input.decode import complete, decode
-from tacit.core.input.read_table import encode, learn_schema, read_chunks, read_table
+from tacit.core.input.read_table import encode, read_table
 from tacit.errors import BinningWarning
 
 SOME = settings(max_examples=25)  # of each kind of table
@@ -31,14 +31,14 @@ CELLS = {
 def columns(draw, kinds=tuple(CELLS), max_rows=8):
     """A dict of equally long columns of one kind each, with gaps but no column of nothing but gaps."""
     n_rows = draw(st.integers(1, max_rows))
-    found = {}
+    actual = {}
     for place in range(draw(st.integers(1, 4))):
         cells = CELLS[draw(st.sampled_from(kinds))]
         values = draw(st.lists(cells | st.none(), min_size=n_rows, max_size=n_rows))
         if all(value is None for value in values):
             values[draw(st.integers(0, n_rows - 1))] = draw(cells)
-        found[f"c{place}"] = values
-    return found
+        actual[f"c{place}"] = values
+    return actual
 
 
 def rows_of(data):
@@ -70,12 +70,12 @@ KINDS = {
 @SOME
 @given(data=columns())
 def test_every_kind_of_table_gives_the_same_codes_and_categories(kind, data):
-    wanted, found = read_table(data), read_table(KINDS[kind](data))
-    assert np.array_equal(found.codes, wanted.codes)
-    for one, other in zip(found.schema.columns, wanted.schema.columns, strict=True):
+    expected, actual = read_table(data), read_table(KINDS[kind](data))
+    assert np.array_equal(actual.codes, expected.codes)
+    for one, other in zip(actual.schema.columns, expected.schema.columns, strict=True):
         assert one.categories == other.categories
         assert one.kind == other.kind
-    assert found.codes.flags.f_contiguous
+    assert actual.codes.flags.f_contiguous
 
 
 @given(data=columns())
@@ -129,11 +129,11 @@ def test_decoding_gives_back_what_was_encoded_in_the_same_kind_of_table(kind, da
     given_table = KINDS[kind](data)
     back = decode(read_table(given_table), like=given_table)
     assert type(back) is type(KINDS[RETURNED[kind]](data))
-    found = python_columns(back)
-    assert list(found) == list(data)
+    actual = python_columns(back)
+    assert list(actual) == list(data)
     for name, values in data.items():
-        assert len(found[name]) == len(values)
-        assert all(same(*pair) for pair in zip(found[name], values, strict=True))
+        assert len(actual[name]) == len(values)
+        assert all(same(*pair) for pair in zip(actual[name], values, strict=True))
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "numpy", "rows", "records"])
@@ -153,9 +153,6 @@ def test_reading_in_chunks_is_reading_at_once(kind, data, cuts):
     assert apart.schema == together.schema
     assert np.array_equal(apart.codes, together.codes)
     assert apart.codes.flags.f_contiguous
-    one_by_one = list(read_chunks(chunks, learn_schema(chunks)))
-    assert [table.n_rows for table in one_by_one] == [len(next(iter(p.values()))) for p in pieces]
-    assert np.array_equal(np.vstack([table.codes for table in one_by_one]), together.codes)
     again = encode(chunks, together.schema)
     assert np.array_equal(again.codes, together.codes)
     assert again.codes.flags.f_contiguous
@@ -198,32 +195,31 @@ def test_a_weight_of_two_is_a_row_that_stands_there_twice(seed, n_values, kind):
     weighted, plain = read_table(given_data, sample_weight=weights), read_table(repeated)
     assert weighted.schema == plain.schema
     assert np.array_equal(np.repeat(weighted.codes, weights, axis=0), plain.codes)
-    assert learn_schema(given_data, sample_weight=weights) == plain.schema
 
 
 @given(data=columns(), order=st.randoms(use_true_random=False))
 def test_named_columns_may_come_in_any_order(data, order):
-    schema = learn_schema(data)
+    schema = read_table(data).schema
     names = list(data)
     order.shuffle(names)
     shuffled = {name: data[name] for name in names}
     for kind in ("pandas", "polars", "records"):
-        found = encode(KINDS[kind](shuffled), schema)
-        assert np.array_equal(found.codes, encode(data, schema).codes)
+        actual = encode(KINDS[kind](shuffled), schema)
+        assert np.array_equal(actual.codes, encode(data, schema).codes)
 
 
 @given(data=columns(), left_out=st.integers(0, 3))
 def test_a_column_left_out_of_a_question_is_missing(data, left_out):
-    schema = learn_schema(data)
+    schema = read_table(data).schema
     names = list(data)
     gone = names[left_out % len(names)]
     rest = {name: values for name, values in data.items() if name != gone}
     if not rest:
         return
-    found = encode(pl.DataFrame(rest), schema, partial=True)
-    wanted = read_table(data).codes.copy()
-    wanted[:, schema.index(gone)] = -1
-    assert np.array_equal(found.codes, wanted)
+    actual = encode(pl.DataFrame(rest), schema, partial=True)
+    expected = read_table(data).codes.copy()
+    expected[:, schema.index(gone)] = -1
+    assert np.array_equal(actual.codes, expected)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "numpy", "rows", "records"])
@@ -234,10 +230,10 @@ def test_completing_keeps_observed_numbers_and_fills_the_gaps(kind):
     with pytest.warns(BinningWarning):
         table = read_table(given_table)
     codes = np.where(table.codes < 0, 1, table.codes)
-    found = python_columns(complete(given_table, codes, table.schema))
-    assert found["c0"][:30] == numbers[:30]
-    assert found["c0"][30] == table.schema.columns[0].centers[1]
-    assert found["c1"] == ["a", "b", *"b" * 29]
+    actual = python_columns(complete(given_table, codes, table.schema))
+    assert actual["c0"][:30] == numbers[:30]
+    assert actual["c0"][30] == table.schema.columns[0].centers[1]
+    assert actual["c1"] == ["a", "b", *"b" * 29]
 
 
 @SOME

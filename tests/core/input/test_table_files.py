@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tacit.core.input.read_table import encode, learn_schema, read_table
+from tacit.core.input.read_table import encode, read_table
 from tacit.errors import DataError, MissingDataError
 
 
@@ -67,9 +67,9 @@ def test_parquet_is_read_column_by_column(tmp_path):
     )
     path = tmp_path / "t.parquet"
     frame.to_parquet(path)
-    found, wanted = read_table(path), read_table(frame)
-    assert found.schema == wanted.schema
-    assert found.codes.tolist() == wanted.codes.tolist()
+    actual, expected = read_table(path), read_table(frame)
+    assert actual.schema == expected.schema
+    assert actual.codes.tolist() == expected.codes.tolist()
 
 
 def test_several_files_are_chunks(write):
@@ -79,9 +79,9 @@ def test_several_files_are_chunks(write):
 
 
 def test_a_question_may_stand_in_a_file(write):
-    schema = learn_schema(write("t.csv", TEXT))
-    found = encode(write("q.csv", "size,colour\n2,blue\n"), schema, partial=True)
-    assert found.codes.tolist() == [[0, 1, -1, -1]]
+    schema = read_table(write("t.csv", TEXT)).schema
+    actual = encode(write("q.csv", "size,colour\n2,blue\n"), schema, partial=True)
+    assert actual.codes.tolist() == [[0, 1, -1, -1]]
 
 
 def test_a_file_that_is_not_there_is_named():

@@ -74,11 +74,11 @@ def column_of(values, **options):
     ],
 )  # fmt: skip
 def test_values_become_categories(values, categories, kind, codes):
-    column, found = column_of(values)
+    column, actual = column_of(values)
     assert column.categories == categories
     assert [type(value) for value in column.categories] == [type(value) for value in categories]
     assert column.kind == kind
-    assert found == codes
+    assert actual == codes
 
 
 def test_the_order_of_the_rows_does_not_change_the_categories():
@@ -254,17 +254,17 @@ def test_every_integer_type_and_layout_gives_the_same_codes(dtype, order):
         assert table.codes.dtype == np.int16
         assert table.codes.flags.f_contiguous
         assert np.array_equal(encode(given, table.schema).codes, values)
-    wanted = (False, True) if dtype == "?" else (0, 1)
-    assert table.schema.columns[0].categories == wanted
-    assert type(table.schema.columns[0].categories[0]) is type(wanted[0])
+    expected = (False, True) if dtype == "?" else (0, 1)
+    assert table.schema.columns[0].categories == expected
+    assert type(table.schema.columns[0].categories[0]) is type(expected[0])
 
 
 def test_integers_beyond_the_small_ones_are_coded_too():
     values = np.random.default_rng(4).integers(-500, 500, size=(300, 2))
     table = read_table(values)
     for place, column in enumerate(table.schema.columns):
-        found, codes = np.unique(values[:, place], return_inverse=True)
-        assert column.categories == tuple(found.tolist())
+        actual, codes = np.unique(values[:, place], return_inverse=True)
+        assert column.categories == tuple(actual.tolist())
         assert np.array_equal(table.codes[:, place], codes)
 
 

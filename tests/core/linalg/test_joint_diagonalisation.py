@@ -5,7 +5,7 @@ import pytest
 
 from oracles.python_source import python_source
 from tacit.core.linalg.joint_diagonalisation import joint_diagonals
-from tacit.core.loops import joint_diagonalisation as loops
+from tacit.core.loops import jacobi as loops
 
 
 def rotation(rng, k):

@@ -14,11 +14,11 @@ vectors = arrays(
 
 @given(vectors, st.integers(0, 1000))
 def test_no_other_distribution_is_nearer(rows, seed):
-    found = nearest_distributions(rows)
-    assert found.min() >= 0
-    assert np.abs(found.sum(axis=1) - 1).max() < 1e-12
+    actual = nearest_distributions(rows)
+    assert actual.min() >= 0
+    assert np.abs(actual.sum(axis=1) - 1).max() < 1e-12
     others = np.random.default_rng(seed).dirichlet(np.ones(rows.shape[1]), size=(20, len(rows)))
-    away = np.linalg.norm(rows - found, axis=1)
+    away = np.linalg.norm(rows - actual, axis=1)
     assert (np.linalg.norm(rows - others, axis=2) >= away - 1e-9).all()
 
 

@@ -22,8 +22,8 @@ def test_it_is_the_factor_that_numpy_finds_for_the_reordered_matrix():
     values = np.random.default_rng(1).normal(size=12)
     pivots, factor = choose_pivots(values, 0.1, 0.0, 12)
     assert sorted(pivots.tolist()) == list(range(12))
-    wanted = np.linalg.cholesky(kernel(values[pivots], 0.1))
-    assert pytest.approx(wanted, abs=1e-8) == factor[:, pivots].T
+    expected = np.linalg.cholesky(kernel(values[pivots], 0.1))
+    assert pytest.approx(expected, abs=1e-8) == factor[:, pivots].T
 
 
 def test_every_pivot_is_the_number_that_is_spanned_worst():

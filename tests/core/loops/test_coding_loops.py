@@ -41,12 +41,12 @@ def test_relabelling_agrees_with_its_python_source():
     rng = np.random.default_rng(1)
     codes = np.asfortranarray(rng.integers(-1, 9, size=(40, 3)).astype(np.int16))
     table = rng.integers(-1, 9, size=(3, 10)).astype(np.int16)
-    wanted = np.array([[table[j, codes[i, j] + 1] for j in range(3)] for i in range(40)])
+    expected = np.array([[table[j, codes[i, j] + 1] for j in range(3)] for i in range(40)])
     plain = codes.copy(order="F")
     relabel(codes, table)
     relabel.py_func(plain, table)
-    assert np.array_equal(codes, wanted)
-    assert np.array_equal(plain, wanted)
+    assert np.array_equal(codes, expected)
+    assert np.array_equal(plain, expected)
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 300])
@@ -56,5 +56,5 @@ def test_masks_mark_the_values_that_columns_hold(n_rows):
     masks = value_masks(codes)
     assert np.array_equal(masks, value_masks.py_func(codes))
     for column in range(3):
-        wanted = {2 ** (int(value) + 1) for value in codes[:, column]}
-        assert int(masks[column]) == sum(wanted)
+        expected = {2 ** (int(value) + 1) for value in codes[:, column]}
+        assert int(masks[column]) == sum(expected)

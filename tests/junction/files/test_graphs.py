@@ -23,15 +23,15 @@ EDGES = [("h", "x"), ("h", "a b"), ("x", "y")]
     ],
 )
 def test_an_edge_on_each_line(text):
-    found = graph_from_text(text)
-    assert found.is_directed()
-    assert set(found.edges) == set(EDGES)
+    graph = graph_from_text(text)
+    assert graph.is_directed()
+    assert set(graph.edges) == set(EDGES)
 
 
 def test_edges_without_directions():
-    found = graph_from_text("a -- b -- c\n")
-    assert not found.is_directed()
-    assert {frozenset(edge) for edge in found.edges} == {frozenset("ab"), frozenset("bc")}
+    graph = graph_from_text("a -- b -- c\n")
+    assert not graph.is_directed()
+    assert {frozenset(edge) for edge in graph.edges} == {frozenset("ab"), frozenset("bc")}
 
 
 def test_a_heading_is_an_edge_where_it_says_so():
@@ -71,10 +71,10 @@ def test_formats_of_networkx(tmp_path, kind, suffix):
     graph.add_node("alone")
     path = tmp_path / f"g.{suffix}"
     (nx.write_graphml if suffix == "graphml" else nx.write_gml)(graph, path)
-    found = read_graph(path)
-    assert found.is_directed() == graph.is_directed()
-    assert set(found.nodes) == {"h", "x", "y", "a b", "alone"}
-    assert {frozenset(edge) for edge in found.edges} == {frozenset(edge) for edge in EDGES}
+    loaded = read_graph(path)
+    assert loaded.is_directed() == graph.is_directed()
+    assert set(loaded.nodes) == {"h", "x", "y", "a b", "alone"}
+    assert {frozenset(edge) for edge in loaded.edges} == {frozenset(edge) for edge in EDGES}
 
 
 def test_a_file_that_is_not_there_or_not_what_it_says(tmp_path):

@@ -35,10 +35,10 @@ def walked(junction, group, edge, above):
     towards = {}
     for leaf in group:
         towards.update(pairwise(path(tree.parent, leaf, target)))
-    needs = {leaf: set(junction.given[leaf]) for leaf in group}
+    needs = {leaf: set(junction.conditioned_on[leaf]) for leaf in group}
     ranks = {leaf: junction.n_states[leaf] for leaf in group}
     while towards:
-        node = next(each for each in towards if each not in towards.values())
+        node = next(start for start in towards if start not in towards.values())
         onward = towards.pop(node)
         cap = junction.caps[node if tree.parent[node] == onward else onward]
         rank = min(ranks[node], junction.count(needs[node]), cap)
@@ -77,13 +77,13 @@ MODELS = {
 
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("seed", range(3))
-def test_ranks_of_groups_are_those_found_by_walking_every_path(kind, seed):
+def test_ranks_of_groups_are_those_of_walking_every_path(kind, seed):
     rng = np.random.default_rng(seed)
     model = MODELS[kind](rng)
     states = {**model.n_states, **dict(zip(model.names, model.cards, strict=True))}
     junction = junction_tree(VariableGraph.of(model.graph), model.names, states)
     plan = separator_plan(junction)
-    tried = 0
+    n_groups = 0
     for _ in range(300):
         edge = int(rng.integers(0, junction.tree.n_nodes - 1))
         above = bool(rng.integers(0, 2))
@@ -92,7 +92,7 @@ def test_ranks_of_groups_are_those_found_by_walking_every_path(kind, seed):
             continue
         size = int(rng.integers(1, min(len(side), 4) + 1))
         group = tuple(rng.permutation(side)[:size].tolist())
-        tried += 1
+        n_groups += 1
         expected = walked(junction, group, edge, above)
         assert plan.rank(group, edge, above=above) == expected, (group, edge, above)
-    assert tried > 200
+    assert n_groups > 200

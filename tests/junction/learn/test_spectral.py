@@ -103,10 +103,10 @@ def test_observed_variables_inside_are_the_graph_too():
 def test_exact_moments_give_the_exact_joint(kind, whiten):
     for seed in range(2):
         model = MODELS[kind](seed)
-        found = junction_spectral(junction_of(model), model.moments, whiten=whiten)
+        factored = junction_spectral(junction_of(model), model.moments, whiten=whiten)
         rows = rows_of(model)
         truth = np.exp(model.log_prob(rows))
-        assert spectral_values(found.network, rows) == pytest.approx(truth, rel=1e-8)
+        assert spectral_values(factored.network, rows) == pytest.approx(truth, rel=1e-8)
 
 
 def test_a_leaf_that_others_cannot_show_whole_is_sent_as_it_is():
@@ -114,10 +114,10 @@ def test_a_leaf_that_others_cannot_show_whole_is_sent_as_it_is():
     loopy = random_loopy_model(random_state=0)
     parents = {**loopy.parents, "x3": ("w2", "w3")}
     model = random_graph_model(parents, loopy.names, n_categories=16, random_state=0)
-    found = junction_spectral(junction_of(model), model.moments)
+    factored = junction_spectral(junction_of(model), model.moments)
     rows = rows_of(model)
     truth = np.exp(model.log_prob(rows))
-    assert spectral_values(found.network, rows) == pytest.approx(truth, rel=1e-8)
+    assert spectral_values(factored.network, rows) == pytest.approx(truth, rel=1e-8)
 
 
 @pytest.mark.parametrize("kind", MODELS)
@@ -126,22 +126,22 @@ def test_a_rank_one_too_small_shows(kind):
     if "order" in kind:
         model = strengthened(model)
     junction = junction_of(model)
-    whole = junction_spectral(junction, model.moments).network
-    rank = max(whole.ranks[junction.tree.n_leaves :])
+    network = junction_spectral(junction, model.moments).network
+    rank = max(network.ranks[junction.tree.n_leaves :])
     assert rank == max(junction.caps[junction.tree.n_leaves :])
-    found = junction_spectral(junction, model.moments, most=rank - 1)
+    factored = junction_spectral(junction, model.moments, most=rank - 1)
     rows = rows_of(model)
     truth = np.exp(model.log_prob(rows))
-    apart = np.abs(spectral_values(found.network, rows) / truth - 1)
+    apart = np.abs(spectral_values(factored.network, rows) / truth - 1)
     assert apart.mean() > 1e-5
 
 
 def test_numbers_of_categories_are_not_enough():
     """One column of four categories for a separator of four states: all but useless, so groups are needed."""
     model = random_hmm_model(6, order=2, random_state=0)
-    found = junction_spectral(junction_of(model), model.moments, features=1)
+    factored = junction_spectral(junction_of(model), model.moments, features=1)
     rows = rows_of(model)
-    apart = np.abs(spectral_values(found.network, rows) / np.exp(model.log_prob(rows)) - 1)
+    apart = np.abs(spectral_values(factored.network, rows) / np.exp(model.log_prob(rows)) - 1)
     assert apart.max() > 1e-3
 
 
@@ -180,10 +180,10 @@ def test_a_stationary_chain_is_learnt_from_means_over_places():
     step = model.tables["h1"]
     still = np.linalg.matrix_power(step, 200)[0]
     model = type(model)(model.names, model.parents, {**model.tables, "h0": still})
-    found = junction_spectral(junction_of(model), ShiftedMoments(model.moments))
+    factored = junction_spectral(junction_of(model), ShiftedMoments(model.moments))
     rows = rows_of(model)
     truth = np.exp(model.log_prob(rows))
-    assert spectral_values(found.network, rows) == pytest.approx(truth, rel=1e-8)
+    assert spectral_values(factored.network, rows) == pytest.approx(truth, rel=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["second order", "two chains"])
@@ -196,9 +196,9 @@ def test_steps_of_tied_em_never_lose_likelihood_and_stay_at_the_truth(kind):
     values = normalise(np.random.default_rng(1).random(tied.size), tied.row_starts)
     before = -np.inf
     for _ in range(15):
-        after, better, mass = step(values)
+        after, next_values, mass = step(values)
         assert after >= before - 1e-8
-        before, values = after, better
+        before, values = after, next_values
     assert mass.sum() == pytest.approx(2000 * sum(len(b.families) for b in tied.blocks), rel=1e-9)
 
 

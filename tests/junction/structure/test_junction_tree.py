@@ -26,10 +26,10 @@ def made(edges, columns, n_states=2, n_categories=3):
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_a_chain_has_the_treewidth_of_its_order_and_no_more_states_than_its_separators(order):
     edges, columns = chain(9, order)
-    found = made(edges, columns)
-    assert found.treewidth == order
-    assert max(found.n_states[node] for node in found.tree.hidden) == 2**order
-    assert max(found.caps) == 2**order
+    junction = made(edges, columns)
+    assert junction.treewidth == order
+    assert max(junction.n_states[node] for node in junction.tree.hidden) == 2**order
+    assert max(junction.caps) == 2**order
 
 
 def test_two_chains_are_one_chain_of_pairs():
@@ -38,23 +38,23 @@ def test_two_chains_are_one_chain_of_pairs():
         edges += [(f"a{t}", f"x{t}"), (f"b{t}", f"x{t}")]
         if t:
             edges += [(f"a{t - 1}", f"a{t}"), (f"b{t - 1}", f"b{t}")]
-    found = made(edges, [f"x{t}" for t in range(6)])
-    assert sorted(found.members[6:]) == [(f"a{t}", f"b{t}") for t in range(6)]
+    junction = made(edges, [f"x{t}" for t in range(6)])
+    assert sorted(junction.members[6:]) == [(f"a{t}", f"b{t}") for t in range(6)]
 
 
-def holds_together(found):
+def holds_together(junction):
     """Every variable is in connected nodes; every node has a child and at most three branches."""
-    tree = found.tree
-    for name in {name for node in tree.hidden for name in found.members[node]}:
-        holders = [node for node in tree.hidden if name in found.members[node]]
+    tree = junction.tree
+    for name in {name for node in tree.hidden for name in junction.members[node]}:
+        holders = [node for node in tree.hidden if name in junction.members[node]]
         tops = [
             node
             for node in holders
-            if node == tree.root or name not in found.members[int(tree.parent[node])]
+            if node == tree.root or name not in junction.members[int(tree.parent[node])]
         ]
         assert len(tops) == 1, name
     for leaf in range(tree.n_leaves):
-        assert set(found.given[leaf]) <= set(found.members[int(tree.parent[leaf])])
+        assert set(junction.conditioned_on[leaf]) <= set(junction.members[int(tree.parent[leaf])])
     assert all(tree.children[node] for node in tree.hidden)
     assert all(tree.degree(node) <= 3 for node in tree.hidden)
 
@@ -81,30 +81,30 @@ def test_every_random_graph_becomes_a_proper_junction_tree(data):
 
 def test_observed_variables_that_others_depend_on_are_inside():
     edges = [("h0", "x0"), ("h0", "h1"), ("h1", "x1"), ("x0", "x1"), ("h1", "x2")]
-    found = made(edges, ["x0", "x1", "x2"])
-    assert found.given[0] == ("x0",)
-    holds_together(found)
+    junction = made(edges, ["x0", "x1", "x2"])
+    assert junction.conditioned_on[0] == ("x0",)
+    holds_together(junction)
 
 
-def test_parts_that_have_nothing_to_do_with_each_other_are_one_tree():
+def test_independent_parts_are_one_tree():
     edges = [("a", "x"), ("a", "y"), ("a", "z"), ("b", "u"), ("b", "v"), ("b", "w")]
-    found = made(edges, list("xyzuvw"))
-    holds_together(found)
-    assert min(found.caps[:-1]) == 1
+    junction = made(edges, list("xyzuvw"))
+    holds_together(junction)
+    assert min(junction.caps[:-1]) == 1
 
 
 def test_hidden_variables_that_nothing_depends_on_are_left_out():
     edges, columns = chain(5, 1)
-    found = made([*edges, ("h2", "barren"), ("barren", "more")], columns)
-    assert "barren" not in found.hidden_variables
+    junction = made([*edges, ("h2", "barren"), ("barren", "more")], columns)
+    assert "barren" not in junction.hidden_variables
 
 
 @pytest.mark.parametrize(
     ("edges", "columns", "error", "words"),
     [
-        ([("a", "x"), ("x", "a")], ["x"], TopologyError, "circle"),
+        ([("a", "x"), ("x", "a")], ["x"], TopologyError, "cycle"),
         ([("a", "a")], ["a"], TopologyError, "itself"),
-        ([("a", "x", 3)], ["x"], TopologyError, "two ends"),
+        ([("a", "x", 3)], ["x"], TopologyError, "not a pair"),
         ([], ["x"], TopologyError, "no variables"),
         ("a-x", ["x"], ArgumentTypeError, "networkx"),
         ([("a", "x")], ["x", "y"], TopologyError, "'y' is not in the graph"),
@@ -118,6 +118,6 @@ def test_what_is_no_graph_is_refused(edges, columns, error, words):
 def test_a_graph_that_is_too_wide_is_refused_with_its_width_and_variables():
     hidden = [f"h{i}" for i in range(30)]
     edges = [(one, other) for j, other in enumerate(hidden) for one in hidden[:j]]
-    edges += [(each, f"x{i}") for i, each in enumerate(hidden)]
+    edges += [(parent, f"x{i}") for i, parent in enumerate(hidden)]
     with pytest.raises(TooExpensiveError, match=r"treewidth 29.*'h0'.*'h29'"):
         made(edges, [f"x{i}" for i in range(30)])

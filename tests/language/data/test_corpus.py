@@ -111,8 +111,8 @@ def test_where_blocks_end_does_not_matter(given, size):
     parts = [reader.encoded(text[low : low + size]) for low in range(0, len(text), size)]
     parts.append(reader.encoded(b"", last=True))
     known = table.store[: table.starts[table.n_words]].tobytes().decode().split("\n")
-    found = [known[i] for ids, _ in parts for i in ids]
-    assert found == [word for line in given for word in line]
+    actual = [known[i] for ids, _ in parts for i in ids]
+    assert actual == [word for line in given for word in line]
     assert sum(len(ends) for _, ends in parts) == len(given)
 
 
@@ -207,13 +207,13 @@ def test_other_things_are_refused(tmp_path):
 
 def test_the_compiled_loop_agrees_with_its_python_source():
     given = ["zu viel zu tun", "", "é è zu", "tun"]
-    wanted = read_corpus(given)
+    expected = read_corpus(given)
     with python_source(loops), np.errstate(over="ignore"):
-        found = read_corpus(given)
-        known = read_corpus(given, vocabulary=wanted.vocabulary)
-    assert np.array_equal(found.ids, wanted.ids)
-    assert np.array_equal(known.ids, wanted.ids)
-    assert found.vocabulary == wanted.vocabulary
+        actual = read_corpus(given)
+        known = read_corpus(given, vocabulary=expected.vocabulary)
+    assert np.array_equal(actual.ids, expected.ids)
+    assert np.array_equal(known.ids, expected.ids)
+    assert actual.vocabulary == expected.vocabulary
 
 
 @pytest.mark.parametrize("settings", [{}, {"min_count": 2}, {"n_words": 2}])

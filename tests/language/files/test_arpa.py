@@ -86,8 +86,8 @@ def test_pruned_files_of_others_are_read(tmp_path):
     model = read_arpa(path)
     scores = score_corpus(model, read_corpus(["a b c a"], vocabulary=model.vocabulary))
     # <s> a; then "a b" backs off from "<s> a"; then "a b c" is there, but no n-gram "b c" before "a".
-    wanted = [-0.2, -0.125 - 0.4, -0.1, 0.1 - 0.5, -0.25 - 1.0]
-    assert scores.log_probs / np.log(10) == pytest.approx(wanted, abs=1e-12)
+    expected = [-0.2, -0.125 - 0.4, -0.1, 0.1 - 0.5, -0.25 - 1.0]
+    assert scores.log_probs / np.log(10) == pytest.approx(expected, abs=1e-12)
     assert scores.orders.tolist() == [2, 2, 3, 1, 1]
     assert model.probs[0] == 0  # no <unk> is listed
 

@@ -40,8 +40,8 @@ def test_what_is_written_is_read_back(tmp_path_factory, text, order, pads):
     counts = counted(order, pads, text)
     path = tmp_path_factory.mktemp("counts") / "c.counts"
     write_counts(counts, path, {"some": [1, "two"]})
-    found, notes = read_counts(path)
-    same(found, counts)
+    actual, notes = read_counts(path)
+    same(actual, counts)
     assert notes == {"some": [1, "two"]}
 
 
@@ -77,10 +77,10 @@ def test_damaged_files_are_refused_or_can_be_used(tmp_path_factory, data):
         content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
     file.write_bytes(content)
     try:
-        found, _ = read_counts(path)
+        actual, _ = read_counts(path)
     except FileFormatError:
         return
-    kneser_ney(found + found)
+    kneser_ney(actual + actual)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_what_was_there_stays_where_it_cannot_be_replaced(tmp_path, monkeypatch)
     monkeypatch.setattr(Path, "rename", refused)
     with pytest.raises(FileWriteError, match="no"):
         write_counts(counted(2), tmp_path / "c")
-    assert [each.name for each in tmp_path.iterdir()] == ["c"]
+    assert [one.name for one in tmp_path.iterdir()] == ["c"]
     same(read_counts(tmp_path / "c")[0], counted())
 
 
@@ -176,7 +176,7 @@ def test_the_check_agrees_with_its_python_source():
     counts = counted()
     arrays = [tuple(getattr(table, name) for name in NAMES) for table in counts.tables]
     rest = (len(counts.vocabulary), 1, 2)
-    for n_lines, wanted in ((counts.n_lines, loops.GOOD), (0, loops.BAD_COUNT)):
-        assert loops.check_order(arrays[1], arrays[0], *rest, n_lines) == wanted
+    for n_lines, expected in ((counts.n_lines, loops.GOOD), (0, loops.BAD_COUNT)):
+        assert loops.check_order(arrays[1], arrays[0], *rest, n_lines) == expected
         with python_source(loops):
-            assert loops.check_order(arrays[1], arrays[0], *rest, n_lines) == wanted
+            assert loops.check_order(arrays[1], arrays[0], *rest, n_lines) == expected

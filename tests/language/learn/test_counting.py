@@ -50,9 +50,9 @@ def test_seven_shards_give_the_same_model(text, tmp_path):
     for place in range(7):
         counts = GramCounts.of(read_corpus(lines[place::7]), 3)
         write_counts(counts, tmp_path / f"{place}.counts", {"shard": place})
-    found = [read_counts(tmp_path / f"{place}.counts") for place in range(7)]
-    assert [notes["shard"] for _, notes in found] == list(range(7))
-    joint = joint_counts([counts for counts, _ in found], min_count=2)
+    actual = [read_counts(tmp_path / f"{place}.counts") for place in range(7)]
+    assert [notes["shard"] for _, notes in actual] == list(range(7))
+    joint = joint_counts([counts for counts, _ in actual], min_count=2)
     same(KneserNeyLM().fit_counts(joint), KneserNeyLM(min_count=2).fit(text))
 
 

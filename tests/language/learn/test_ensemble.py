@@ -7,7 +7,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.language.data.corpus import read_corpus
 from tacit.language.data.vocabulary import BEGIN, END
 from tacit.language.learn.ensemble import fit_ensemble
-from tacit.language.learn.ensemble_plans import default_plans, thesis_plans
+from tacit.language.learn.ensemble_plans import default_plans, printed_plans
 from tacit.language.learn.kneser_ney import kneser_ney
 from tacit.language.loops import ensemble as loops
 from tacit.language.model.backoff import packed
@@ -44,8 +44,8 @@ def small_plans(order):
     return {at: plan for at, plan in plans.items() if at <= order}
 
 
-def thesis(order, n_words=10):
-    return {at: [plan] for at, plan in thesis_plans(order, n_words, (0.3, 0.2)).items()}
+def printed(order, n_words=10):
+    return {at: [plan] for at, plan in printed_plans(order, n_words, (0.3, 0.2)).items()}
 
 
 def counted(seed, order, pads="all"):
@@ -60,7 +60,7 @@ def states(model):
 
 @pytest.mark.parametrize("pads", ["one", "all"])
 @pytest.mark.parametrize("base", ["uniform", "unigram"])
-@pytest.mark.parametrize(("plans", "order"), [(small_plans, 3), (small_plans, 4), (thesis, 3)])
+@pytest.mark.parametrize(("plans", "order"), [(small_plans, 3), (small_plans, 4), (printed, 3)])
 def test_probabilities_sum_to_one_after_every_context(pads, base, plans, order):
     _, counts = counted(0, order, pads)
     model = fit_ensemble(counts, plans(order), n_restarts=2, base=base, random_state=0).ensemble
@@ -92,15 +92,15 @@ def expected_counts(model, counts):
 
 
 @pytest.mark.parametrize("order", [2, 3, 4])
-@pytest.mark.parametrize("plans", [small_plans, thesis])
+@pytest.mark.parametrize("plans", [small_plans, printed])
 def test_expected_counts_are_those_of_the_text(order, plans):
     """The marginal constraint (9.3) of the thesis, with all pads and unigrams not smoothed."""
     _, counts = counted(2, order)
     model = fit_ensemble(
         counts, plans(order), n_restarts=2, base="unigram", random_state=0
     ).ensemble
-    wanted = counts.tables[0].counts
-    assert expected_counts(model, counts) == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+    expected = counts.tables[0].counts
+    assert expected_counts(model, counts) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("pads", ["one", "all"])
@@ -110,27 +110,28 @@ def test_without_low_rank_parts_it_is_kneser_ney(order, base, pads):
     _, counts = counted(3, order, pads)
     plans = {at: [OrderPlan(modified=False)] for at in range(2, order + 1)}
     model = fit_ensemble(counts, plans, base=base).ensemble
-    wanted, _ = kneser_ney(counts, modified=False, base=base)
-    assert model.grams.probs == pytest.approx(wanted.probs, rel=1e-12)
-    assert model.grams.backoffs == pytest.approx(wanted.backoffs, rel=1e-12)
-    for state in (-1, begin_state(wanted)):
-        assert next_probs(model, state) == pytest.approx(kneser_ney_next(wanted, state))
+    expected, _ = kneser_ney(counts, modified=False, base=base)
+    assert model.grams.probs == pytest.approx(expected.probs, rel=1e-12)
+    assert model.grams.backoffs == pytest.approx(expected.backoffs, rel=1e-12)
+    for state in (-1, begin_state(expected)):
+        assert next_probs(model, state) == pytest.approx(kneser_ney_next(expected, state))
 
 
 def test_slices_no_larger_than_the_rank_are_kept_as_they_are():
     _, counts = counted(4, 3)
     plans = {2: [OrderPlan(modified=False)], 3: [OrderPlan(modified=False)]}
-    wanted = fit_ensemble(counts, plans).ensemble
+    expected = fit_ensemble(counts, plans).ensemble
     plans[3] = [OrderPlan((0.5,), (99,), modified=False)]
-    found = fit_ensemble(counts, plans, random_state=0).ensemble
-    assert found.grams.probs == pytest.approx(wanted.grams.probs, rel=1e-12)
-    assert (found.rows < 0).all()
+    actual = fit_ensemble(counts, plans, random_state=0).ensemble
+    assert actual.grams.probs == pytest.approx(expected.grams.probs, rel=1e-12)
+    assert (actual.rows < 0).all()
 
 
-def test_thesis_preset_is_chapter_nine_written_out():
-    """Order two: equation 9.18 with the fitted factors, evaluated densely."""
+@pytest.mark.parametrize("power", [0.5, 0.8, 1.0])
+def test_printed_form_is_chapter_nine_written_out(power):
+    """Order two: equation 9.18 with the fitted factors, evaluated densely; powers may be equal."""
     _, counts = counted(5, 2)
-    plans = {2: [OrderPlan((0.5,), (3,), modified=False, n_sweeps=7)]}
+    plans = {2: [OrderPlan((power,), (3,), modified=False, n_sweeps=7, even_steps=True)]}
     fitted = fit_ensemble(counts, plans, base="unigram", random_state=0)
     model, table = fitted.ensemble, counts.tables[1]
     n_words = len(counts.vocabulary)
@@ -138,7 +139,7 @@ def test_thesis_preset_is_chapter_nine_written_out():
     dense[table.contexts(), table.words] = table.counts
     n = np.bincount(table.counts, minlength=3)
     root = np.sqrt(n[1] / (n[1] + 2 * n[2]))  # d*, the square root of the discount
-    powered, binary = dense**0.5, (dense > 0).astype(float)
+    powered, binary = dense**power, (dense > 0).astype(float)
     weight0 = root * powered.sum(1) / dense.sum(1).clip(1)
     weight1 = root * binary.sum(1) / powered.sum(1).clip(1e-9)
     unigram = binary.sum(0) / binary.sum()
@@ -149,20 +150,20 @@ def test_thesis_preset_is_chapter_nine_written_out():
         for w in np.flatnonzero(model.columns[:n_words] >= 0):
             column = model.right[model.columns[w] : model.columns[w] + rank].astype(float)
             low_rank[w] = row @ column + model.left_rest[h] * model.right_rest[w]
-        # The fit is to the discounted powered counts c^(1/2) - d* c^0, times d*.
+        # The fit is to the discounted powered counts c^p - d* c^0, times d*.
         assert low_rank.sum() == pytest.approx(root * (powered - root * binary)[h].sum(), rel=1e-12)
         z = low_rank / root / powered[h].sum()
         first = (dense[h] - root * powered[h]) / dense[h].sum()
-        wanted = first + weight0[h] * (z + weight1[h] * unigram)
-        assert next_probs(model, h) == pytest.approx(wanted, rel=1e-10, abs=1e-14)
+        expected = first + weight0[h] * (z + weight1[h] * unigram)
+        assert next_probs(model, h) == pytest.approx(expected, rel=1e-10, abs=1e-14)
 
 
-@pytest.mark.parametrize("plans", [small_plans, thesis])
+@pytest.mark.parametrize("plans", [small_plans, printed])
 def test_a_text_is_scored_as_its_words_one_by_one(plans):
     corpus, counts = counted(6, 3, "one")
     model = fit_ensemble(counts, plans(3), random_state=0).ensemble
     other = read_corpus(text(7), vocabulary=corpus.vocabulary)
-    found = score_corpus(model, other)
+    actual = score_corpus(model, other)
     logs, low = [], 0
     for end in other.ends:
         state = begin_state(model.grams)
@@ -172,7 +173,7 @@ def test_a_text_is_scored_as_its_words_one_by_one(plans):
             assert log_prob == pytest.approx(np.log(probs[word]), rel=1e-12)
             logs.append(log_prob)
         low = end
-    assert found.log_probs == pytest.approx(logs, rel=1e-12)
+    assert actual.log_probs == pytest.approx(logs, rel=1e-12)
 
 
 @pytest.mark.parametrize("pads", ["one", "all"])
@@ -249,9 +250,9 @@ def test_compiled_loops_agree_with_their_python_source():
         offsets = model.grams.offsets
         run(loops.place_words)(arrays, offsets, corpus.ids, corpus.ends, state, END, *places)
         if compiled:
-            wanted = out, probs, places, grams
+            expected = out, probs, places, grams
         else:
-            assert out == pytest.approx(wanted[0], rel=1e-12)
-            assert probs == pytest.approx(wanted[1], rel=1e-12)
-            assert np.array_equal(places, wanted[2])
-            assert np.array_equal(grams, wanted[3])
+            assert out == pytest.approx(expected[0], rel=1e-12)
+            assert probs == pytest.approx(expected[1], rel=1e-12)
+            assert np.array_equal(places, expected[2])
+            assert np.array_equal(grams, expected[3])

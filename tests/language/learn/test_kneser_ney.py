@@ -31,12 +31,12 @@ def counted(given, order, pads="one", vocabulary=VOCABULARY):
 
 def random_lines(seed, n_lines=60, letters="abc"):
     rng = np.random.default_rng(seed)
-    shares = rng.dirichlet(np.ones(len(letters)), size=len(letters))
+    proportions = rng.dirichlet(np.ones(len(letters)), size=len(letters))
     out = []
     for _ in range(n_lines):
         line, at = [], 0
         for _ in range(rng.integers(0, 12)):
-            at = rng.choice(len(letters), p=shares[at])
+            at = rng.choice(len(letters), p=proportions[at])
             line.append(letters[at])
         out.append(line)
     return out
@@ -97,12 +97,12 @@ def test_plain_interpolated_agrees_with_its_formula(seed):
     model, _ = kneser_ney(counts, modified=False, discounts=chosen, base="unigram")
     grams, prob = kneser_ney_by_hand(given, discount)
     corpus = read_corpus(given, vocabulary=VOCABULARY)
-    found = np.exp(score_corpus(model, corpus).log_probs)
-    wanted = []
+    actual = np.exp(score_corpus(model, corpus).log_probs)
+    expected = []
     for line in given:
         tokens = ["<s>", "<s>", *line, "</s>"]
-        wanted += [prob(*gram) for gram in zip(tokens, tokens[1:], tokens[2:], strict=False)]
-    assert found == pytest.approx(wanted, rel=1e-12)
+        expected += [prob(*gram) for gram in zip(tokens, tokens[1:], tokens[2:], strict=False)]
+    assert actual == pytest.approx(expected, rel=1e-12)
     assert len(grams) == (counts.tables[2].counts > 0).sum()
 
 
@@ -119,18 +119,18 @@ def test_plain_keeps_the_marginal_constraint_and_modified_does_not(order):
         sums[np.diff(top.starts) == 0] = 0
         for context in np.flatnonzero(sums):
             expected += sums[context] * next_probs(model, model.offsets[order - 2] + context)
-        wanted = counts.tables[0].counts
-        worst = np.abs(expected[wanted > 0] / wanted[wanted > 0] - 1).max()
+        reference = counts.tables[0].counts
+        worst = np.abs(expected[reference > 0] / reference[reference > 0] - 1).max()
         assert worst > 1e-3 if modified else worst < 1e-12
 
 
 def test_discounts_are_those_of_chen_and_goodman():
     counts = np.repeat([1, 2, 3, 4, 9], [40, 10, 5, 3, 7])
     y = 40 / 60
-    found = estimated_discounts(counts)
-    wanted = (1 - 2 * y * 10 / 40, 2 - 3 * y * 5 / 10, 3 - 4 * y * 3 / 5)
-    assert found.values == pytest.approx(wanted, rel=1e-12)
-    assert found.source == "estimated"
+    actual = estimated_discounts(counts)
+    expected = (1 - 2 * y * 10 / 40, 2 - 3 * y * 5 / 10, 3 - 4 * y * 3 / 5)
+    assert actual.values == pytest.approx(expected, rel=1e-12)
+    assert actual.source == "estimated"
     assert estimated_discounts(counts, modified=False).values == pytest.approx((y, y, y))
 
 
@@ -144,9 +144,9 @@ def test_discounts_are_those_of_chen_and_goodman():
     ],
 )
 def test_discounts_survive_strange_counts(counts, source):
-    found = estimated_discounts(np.array(counts))
-    assert found.source == source
-    assert all(0 <= value <= k for k, value in enumerate(found.values, 1))
+    actual = estimated_discounts(np.array(counts))
+    assert actual.source == source
+    assert all(0 <= value <= k for k, value in enumerate(actual.values, 1))
 
 
 @pytest.mark.parametrize("given", [["a"], [""], ["a a a a a a"], ["a b c d"] * 50])
@@ -184,11 +184,11 @@ def test_what_cannot_be_learnt_is_refused(monkeypatch):
 def test_the_compiled_loops_agree_with_their_python_source():
     counts = counted(random_lines(2), 3)
     for interpolated in (True, False):
-        wanted, _ = kneser_ney(counts, interpolated=interpolated)
+        expected, _ = kneser_ney(counts, interpolated=interpolated)
         with python_source(smoothing):
-            found, _ = kneser_ney(counts, interpolated=interpolated)
-        assert found.probs == pytest.approx(wanted.probs, rel=1e-12)
-        assert found.backoffs == pytest.approx(wanted.backoffs, rel=1e-12)
+            actual, _ = kneser_ney(counts, interpolated=interpolated)
+        assert actual.probs == pytest.approx(expected.probs, rel=1e-12)
+        assert actual.backoffs == pytest.approx(expected.backoffs, rel=1e-12)
 
 
 # lmplz of KenLM (commit 4cb443e6) with `<unk>` renamed: valid and test perplexities
@@ -222,9 +222,9 @@ KENLM = {
 def test_perplexities_are_those_of_kenlm(name):
     train = load_corpus(name)
     texts = [load_corpus(name, split, vocabulary=train.vocabulary) for split in ("valid", "test")]
-    for (corpus, order), wanted in KENLM.items():
+    for (corpus, order), expected in KENLM.items():
         if corpus == name:
             model, _ = kneser_ney(GramCounts.of(train, order))
-            for text, perplexity in zip(texts, wanted, strict=True):
-                found = np.exp(-score_corpus(model, text).log_probs.mean())
-                assert perplexity is None or found == pytest.approx(perplexity, abs=0.01)
+            for text, perplexity in zip(texts, expected, strict=True):
+                actual = np.exp(-score_corpus(model, text).log_probs.mean())
+                assert perplexity is None or actual == pytest.approx(perplexity, abs=0.01)

@@ -10,7 +10,6 @@ from tacit.language.learn.low_rank import (
     RELAXATION,
     collapsed_sweep,
     fit_low_rank,
-    stack_low_rank,
     start_factors,
     sweep,
 )
@@ -63,13 +62,13 @@ def test_sums_are_kept_after_any_number_of_sweeps(n_sweeps, n_blocks, rank):
     matrix, values, dense = random_blocks(n_blocks, n_blocks, least=rank, largest=40)
     fitted = fit_low_rank(matrix, values[matrix.entries], rank, n_sweeps=n_sweeps, random_state=0)
     assert fitted.left.dtype == np.float32
-    found = product(matrix, fitted, dense.shape)
+    actual = product(matrix, fitted, dense.shape)
     kept = matrix.row_places >= 0, matrix.column_places >= 0
     assert kept[0].any()
     # Double precision, though factors are of single precision.
-    assert found.sum(1)[kept[0]] == pytest.approx(dense.sum(1)[kept[0]], rel=1e-13, abs=0)
-    assert found.sum(0)[kept[1]] == pytest.approx(dense.sum(0)[kept[1]], rel=1e-13, abs=0)
-    assert (found >= 0).all()
+    assert actual.sum(1)[kept[0]] == pytest.approx(dense.sum(1)[kept[0]], rel=1e-13, abs=0)
+    assert actual.sum(0)[kept[1]] == pytest.approx(dense.sum(0)[kept[1]], rel=1e-13, abs=0)
+    assert (actual >= 0).all()
 
 
 @settings(max_examples=25, deadline=None)
@@ -79,9 +78,9 @@ def test_sums_are_kept_whatever_the_blocks(seed, n_blocks, rank, n_sweeps):
     fitted = fit_low_rank(
         matrix, values[matrix.entries], rank, n_sweeps=n_sweeps, random_state=seed
     )
-    found = product(matrix, fitted, dense.shape)
-    assert found.sum(1) == pytest.approx(dense.sum(1), rel=1e-12)
-    assert found.sum(0) == pytest.approx(dense.sum(0), rel=1e-12)
+    actual = product(matrix, fitted, dense.shape)
+    assert actual.sum(1) == pytest.approx(dense.sum(1), rel=1e-12)
+    assert actual.sum(0) == pytest.approx(dense.sum(0), rel=1e-12)
 
 
 def test_a_sweep_is_that_of_numpy():
@@ -90,11 +89,11 @@ def test_a_sweep_is_that_of_numpy():
     dense[6, 0] = 0.5
     matrix, values = one_block(dense)
     left, right = rng.random((7, 3)), rng.random((5, 3))
-    found = sweep(matrix, values, left, right, n_sweeps=2)
-    wanted = numpy_sweep(dense, *numpy_sweep(dense, left, right))
+    actual = sweep(matrix, values, left, right, n_sweeps=2)
+    expected = numpy_sweep(dense, *numpy_sweep(dense, left, right))
     # Double precision in and out.
-    assert found[0] == pytest.approx(wanted[0], rel=1e-12)
-    assert found[1] == pytest.approx(wanted[1], rel=1e-12)
+    assert actual[0] == pytest.approx(expected[0], rel=1e-12)
+    assert actual[1] == pytest.approx(expected[1], rel=1e-12)
 
 
 def test_blocks_are_fitted_as_if_each_stood_alone():
@@ -128,15 +127,15 @@ def test_results_do_not_depend_on_the_number_of_threads(n_blocks):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_divergence_never_rises(dtype):
     matrix, values, _ = random_blocks(5, 1, largest=60)
-    left, right = (each.astype(dtype) for each in start_factors(matrix, 4, 0))
+    left, right = (factor.astype(dtype) for factor in start_factors(matrix, 4, 0))
     values = values[matrix.entries]
-    found = []
+    actual = []
     for _ in range(30):
         left, right = sweep(matrix, values, left, right, n_sweeps=1)
-        found.append(loops.divergence(matrix.starts, matrix.columns, values, left, right))
+        actual.append(loops.divergence(matrix.starts, matrix.columns, values, left, right))
     slack = np.finfo(dtype).eps * values.sum()
-    assert (np.diff(found) <= 10 * slack).all()
-    assert found[-1] < found[0]
+    assert (np.diff(actual) <= 10 * slack).all()
+    assert actual[-1] < actual[0]
 
 
 @pytest.mark.parametrize("rank", [1, 3])
@@ -144,7 +143,7 @@ def test_a_matrix_of_low_rank_is_found_exactly(rank):
     rng = np.random.default_rng(6)
     dense = rng.dirichlet(np.full(12, 0.2), rank).T @ rng.gamma(1.0, size=(rank, 15))
     matrix, values = one_block(dense)
-    start = tuple(each.astype(float) for each in start_factors(matrix, rank, 2))
+    start = tuple(factor.astype(float) for factor in start_factors(matrix, rank, 2))
     fitted = fit_low_rank(matrix, values, rank, n_sweeps=3000, start=start)
     # EM creeps near zeros.
     assert product(matrix, fitted, dense.shape) == pytest.approx(dense, abs=2e-4 * dense.max())
@@ -153,21 +152,8 @@ def test_a_matrix_of_low_rank_is_found_exactly(rank):
 def test_rank_one_is_the_product_of_the_margins():
     matrix, values, dense = random_blocks(7, 1, largest=30)
     fitted = fit_low_rank(matrix, values[matrix.entries], 1, n_sweeps=1, random_state=0)
-    wanted = np.outer(dense.sum(1), dense.sum(0)) / dense.sum()
-    assert product(matrix, fitted, dense.shape) == pytest.approx(wanted, rel=1e-5)
-
-
-def test_stacked_starts_are_the_mean_of_starts():
-    matrix, values, dense = random_blocks(8, 4, largest=20)
-    values = values[matrix.entries]
-    parts = [fit_low_rank(matrix, values, 3, random_state=seed) for seed in range(4)]
-    stacked = stack_low_rank(matrix, values, parts)
-    mean = sum(product(matrix, part, dense.shape) for part in parts) / 4
-    found = product(matrix, stacked, dense.shape)
-    assert stacked.rank == 12
-    # Rounding to single precision, and the share that is smoothed.
-    assert found == pytest.approx(mean, rel=1e-4, abs=1e-4 * mean.max())
-    assert found.sum(1) == pytest.approx(dense.sum(1), rel=1e-13)
+    expected = np.outer(dense.sum(1), dense.sum(0)) / dense.sum()
+    assert product(matrix, fitted, dense.shape) == pytest.approx(expected, rel=1e-5)
 
 
 def test_blocks_with_few_rows_or_columns_are_left_out():
@@ -194,18 +180,18 @@ def test_mass_that_single_precision_loses_is_given_back():
     left = np.array([[1e-25, 0.0], [0.0, 1e-25]], np.float32)
     right = np.array([[1e-25, 0.0], [0.0, 1.0]], np.float32)
     fitted = fit_low_rank(matrix, values, 2, n_sweeps=2, start=(left, right))
-    found = product(matrix, fitted, (2, 2))
-    assert found.sum(1) == pytest.approx([3.0, 7.0], rel=1e-14)
-    assert found.sum(0) == pytest.approx([4.0, 6.0], rel=1e-14)
+    actual = product(matrix, fitted, (2, 2))
+    assert actual.sum(1) == pytest.approx([3.0, 7.0], rel=1e-14)
+    assert actual.sum(0) == pytest.approx([4.0, 6.0], rel=1e-14)
 
 
 def numpy_collapsed_sweep(dense, left, right, prior, further=0.0):
     sums = left.sum(0)  # (rank,)
     own = left[:, None] * right
     own *= (dense / own.sum(2))[:, :, None]  # (row, column, rank)  what each entry gave
-    share = sums / sums.sum()
-    rest = np.maximum(left[:, None] - own, 0) + prior * share
-    other = (np.maximum(right * sums - own, 0) + prior * share) / sums
+    fraction = sums / sums.sum()
+    rest = np.maximum(left[:, None] - own, 0) + prior * fraction
+    other = (np.maximum(right * sums - own, 0) + prior * fraction) / sums
     posterior = rest * other
     posterior *= (dense / posterior.sum(2))[:, :, None]
     right = right * sums
@@ -226,12 +212,12 @@ def test_a_collapsed_sweep_is_that_of_numpy():
     assert (
         plain < left / 3
     ).any()  # some cells fall so fast that the next step must not go further
-    found = collapsed_sweep(matrix, values, left, right, n_sweeps=3, prior=0.05)
-    wanted = left, right
+    actual = collapsed_sweep(matrix, values, left, right, n_sweeps=3, prior=0.05)
+    expected = left, right
     for further in (RELAXATION, RELAXATION, 0.0):
-        wanted = numpy_collapsed_sweep(dense, *wanted, 0.05, further)
-    assert found[0] == pytest.approx(wanted[0], rel=1e-12)
-    assert found[1] == pytest.approx(wanted[1], rel=1e-12)
+        expected = numpy_collapsed_sweep(dense, *expected, 0.05, further)
+    assert actual[0] == pytest.approx(expected[0], rel=1e-12)
+    assert actual[1] == pytest.approx(expected[1], rel=1e-12)
 
 
 @pytest.mark.parametrize("rank", [4, 24])
@@ -245,12 +231,12 @@ def test_sweeps_apart_keep_sums_and_do_not_depend_on_threads(rank):
     )
     assert np.array_equal(one.left, three.left)
     assert np.array_equal(one.right, three.right)
-    found = product(matrix, one, dense.shape)
-    assert found.sum(1) == pytest.approx(dense.sum(1), rel=1e-13)
-    assert found.sum(0) == pytest.approx(dense.sum(0), rel=1e-13)
+    actual = product(matrix, one, dense.shape)
+    assert actual.sum(1) == pytest.approx(dense.sum(1), rel=1e-13)
+    assert actual.sum(0) == pytest.approx(dense.sum(0), rel=1e-13)
 
 
-def test_entries_that_were_held_back_are_better_told_by_sweeps_apart():
+def test_held_out_entries_are_predicted_better_by_collapsed_sweeps():
     """Counts of a matrix of low rank, half of them held back."""
     rng = np.random.default_rng(12)
     truth = rng.dirichlet(np.full(40, 0.3), 4).T @ rng.dirichlet(np.full(40, 0.3), 4)
@@ -276,8 +262,8 @@ def test_entries_that_were_held_back_are_better_told_by_sweeps_apart():
 def test_compiled_loops_agree_with_their_python_source():
     matrix, values, _ = random_blocks(9, 3)
     values = values[matrix.entries]
-    start = tuple(each.astype(float) for each in start_factors(matrix, 2, 0))
-    found = []
+    start = tuple(factor.astype(float) for factor in start_factors(matrix, 2, 0))
+    actual = []
     for compiled in (True, False):
         left, right = start[0].copy(), start[1].copy()
         run = (lambda f: f) if compiled else (lambda f: f.py_func)
@@ -300,8 +286,12 @@ def test_compiled_loops_agree_with_their_python_source():
         run(loops.totals)(right, matrix.block_columns[:-1], matrix.block_columns[1:], sums)
         margins = np.empty(len(left))
         run(loops.margins)(left, matrix.block_rows[:-1], matrix.block_rows[1:], sums, margins)
-        ratios, shares, spare = (np.empty(len(values)), np.empty(len(values)), np.empty_like(left))
-        common = (left, right, left.sum(0), np.full(2, 0.1), 0.01, 0.8, ratios, shares)
+        ratios, proportions, spare = (
+            np.empty(len(values)),
+            np.empty(len(values)),
+            np.empty_like(left),
+        )
+        common = (left, right, left.sum(0), np.full(2, 0.1), 0.01, 0.8, ratios, proportions)
         places = (matrix.starts, matrix.columns, values)
         run(loops.collapsed_rows)(*places, *common, spare, 0, len(left))
         places = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
@@ -312,5 +302,5 @@ def test_compiled_loops_agree_with_their_python_source():
         rows, columns = np.array([0, 1, -1]), np.array([0, 1, 0])
         run(loops.products)(left, right, *rests, rows, columns, cells)
         gap = run(loops.divergence)(matrix.starts, matrix.columns, values, left, right)
-        found.append(np.concatenate([left.ravel(), right.ravel(), margins, cells, [gap]]))
-    assert found[0] == pytest.approx(found[1], rel=1e-12)
+        actual.append(np.concatenate([left.ravel(), right.ravel(), margins, cells, [gap]]))
+    assert actual[0] == pytest.approx(actual[1], rel=1e-12)

@@ -44,12 +44,12 @@ def asked(model, context, *, begin=False):
 
 def test_a_text_by_hand():
     model = KneserNeyLM(order=2).fit(TEXT)
-    assert [each.source for each in model.discounts_] == ["estimated", "estimated"]
-    for found, wanted in zip(model.discounts_, DISCOUNTS, strict=True):
-        assert found.values == pytest.approx([float(each) for each in wanted], rel=1e-12)
-    for context, wanted in (("", WORDS), ("b", AFTER_B), ("c", AFTER_C)):
-        assert sum(wanted.values()) == 1
-        exact = {word: float(prob) for word, prob in wanted.items()}
+    assert [discount.source for discount in model.discounts_] == ["estimated", "estimated"]
+    for actual, expected in zip(model.discounts_, DISCOUNTS, strict=True):
+        assert actual.values == pytest.approx([float(one) for one in expected], rel=1e-12)
+    for context, expected in (("", WORDS), ("b", AFTER_B), ("c", AFTER_C)):
+        assert sum(expected.values()) == 1
+        exact = {word: float(prob) for word, prob in expected.items()}
         assert asked(model, context) == pytest.approx(exact, rel=1e-12)
     # <s> is followed by d once, c twice, b three times; d by b once.
     start, after_d = Fraction(19, 30), Fraction(2, 5)
@@ -62,21 +62,21 @@ def test_a_text_by_hand():
 def test_the_formulas_give_what_was_found_by_hand():
     oracle = ModifiedKneserNey([line.split() for line in TEXT], 2)
     assert oracle.discounts == DISCOUNTS
-    for context, wanted in (((), WORDS), (("b",), AFTER_B), (("c",), AFTER_C)):
+    for context, expected in (((), WORDS), (("b",), AFTER_B), (("c",), AFTER_C)):
         assert {word: oracle.prob(context, word) for word in oracle.words} == {
-            word: wanted[word] for word in oracle.words
+            word: expected[word] for word in oracle.words
         }
 
 
 def drawn_text(seed):
     """Frequent and rare words, half of them followed by a word of their own; some of all small counts."""
     rng = np.random.default_rng(seed)
-    follows, shares = rng.permutation(40), 1 / np.arange(1, 41)
+    follows, proportions = rng.permutation(40), 1 / np.arange(1, 41)
     lines = []
     for _ in range(120):
-        line = [int(rng.choice(40, p=shares / shares.sum()))]
+        line = [int(rng.choice(40, p=proportions / proportions.sum()))]
         for _ in range(rng.integers(0, 9)):
-            drawn = int(rng.choice(40, p=shares / shares.sum()))
+            drawn = int(rng.choice(40, p=proportions / proportions.sum()))
             line.append(int(follows[line[-1]]) if rng.random() < 0.5 else drawn)
         lines.append([f"w{word}" for word in line])
     return lines
@@ -87,13 +87,13 @@ def drawn_text(seed):
 def test_all_probabilities_are_those_of_the_formulas(order, seed):
     lines = drawn_text(seed)
     model, oracle = KneserNeyLM(order).fit(lines), ModifiedKneserNey(lines, order)
-    assert {each.source for each in model.discounts_} == {"estimated"}
-    found = np.array([each.values for each in model.discounts_])
-    assert found == pytest.approx(np.array(oracle.discounts, dtype=float), rel=1e-12)
+    assert {discount.source for discount in model.discounts_} == {"estimated"}
+    actual = np.array([discount.values for discount in model.discounts_])
+    assert actual == pytest.approx(np.array(oracle.discounts, dtype=float), rel=1e-12)
     contexts = {(), ("w0", "w0", "w0", "w0"), ("w39", "never")}
     contexts |= {gram[:-1] for counts in oracle.counts for gram in list(counts)[:60]}
     for context in contexts:
         begin = context[:1] == (BEGIN,)
         probs = asked(model, context[begin:], begin=begin)
-        wanted = {word: float(oracle.prob(context, word)) for word in oracle.words}
-        assert probs == pytest.approx(wanted | {BEGIN: 0.0}, rel=1e-12)
+        expected = {word: float(oracle.prob(context, word)) for word in oracle.words}
+        assert probs == pytest.approx(expected | {BEGIN: 0.0}, rel=1e-12)

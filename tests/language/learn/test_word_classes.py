@@ -46,15 +46,15 @@ def test_the_objective_is_the_likelihood_and_no_single_move_raises_it(
     lines: list[str], n_classes: int
 ) -> None:
     counts = GramCounts.of(read_corpus(lines), 2)
-    found = exchanged_classes(counts, n_classes, max_sweeps=50)
-    assert found.objective == pytest.approx(likelihood(counts, found.of), abs=1e-9)
+    actual = exchanged_classes(counts, n_classes, max_sweeps=50)
+    assert actual.objective == pytest.approx(likelihood(counts, actual.of), abs=1e-9)
     for word in np.flatnonzero(counts.tables[0].counts):
         if word in (BEGIN, END):
             continue
-        for own in range(1, found.n_classes):
-            other = found.of.copy()
+        for own in range(1, actual.n_classes):
+            other = actual.of.copy()
             other[word] = own
-            assert likelihood(counts, other) <= found.objective + 1e-9
+            assert likelihood(counts, other) <= actual.objective + 1e-9
 
 
 def test_words_that_are_used_alike_are_combine() -> None:
@@ -75,15 +75,15 @@ def test_words_that_are_used_alike_are_combine() -> None:
             words.append(str(rng.choice(groups[at])))
         lines.append(" ".join(words))
     corpus = read_corpus(lines)
-    found = exchanged_classes(GramCounts.of(corpus, 2), 3)
+    actual = exchanged_classes(GramCounts.of(corpus, 2), 3)
     for group in groups:
-        assert len({int(found.of[i]) for i in corpus.vocabulary.ids(group)}) == 1
-    assert found.of[BEGIN] == found.of[END] == 0
+        assert len({int(actual.of[i]) for i in corpus.vocabulary.ids(group)}) == 1
+    assert actual.of[BEGIN] == actual.of[END] == 0
 
 
 def test_more_classes_than_words_and_no_words() -> None:
-    found = exchanged_classes(GramCounts.of(read_corpus(["a b"]), 2), 10)
-    assert found.n_classes <= 4
+    actual = exchanged_classes(GramCounts.of(read_corpus(["a b"]), 2), 10)
+    assert actual.n_classes <= 4
     assert exchanged_classes(GramCounts.of(read_corpus([""]), 2), 2).objective == pytest.approx(0)
     with pytest.raises(ArgumentError, match="order=2"):
         exchanged_classes(GramCounts.of(read_corpus(["a"]), 1), 2)

@@ -50,13 +50,13 @@ def oracle(given, order, pads, vocabulary=VOCABULARY):
 
 @given(lines, orders, pads)
 def test_counts_agree_with_a_dictionary(given, order, pads):
-    counts, wanted = counted(given, order, pads), oracle(given, order, pads)
+    counts, expected = counted(given, order, pads), oracle(given, order, pads)
     for m in range(1, order + 1):
         table, keys = counts.tables[m - 1], spelled(counts, m)
         assert keys == sorted(keys)
-        assert table.counts.tolist() == [wanted[m][key] for key in keys]
-        assert set(keys) >= set(wanted[m])
-        assert m == 1 or set(keys) == set(wanted[m])
+        assert table.counts.tolist() == [expected[m][key] for key in keys]
+        assert set(keys) >= set(expected[m])
+        assert m == 1 or set(keys) == set(expected[m])
         if m > 1:
             shorter = spelled(counts, m - 1)
             assert [shorter[suffix] for suffix in table.suffixes] == [key[1:] for key in keys]
@@ -73,9 +73,9 @@ def test_adjusted_counts_are_numbers_of_words_in_front(given, order, pads):
         for key, count in raw[min(m + 1, order)].items():
             if count:
                 fronts[key[1:]].add(key[0])
-        for key, found in zip(spelled(counts, m), counts.adjusted(m), strict=True):
+        for key, actual in zip(spelled(counts, m), counts.adjusted(m), strict=True):
             kept = m == order or ((pads == "one" or order <= 2) and key[0] == 1)
-            assert found == (raw[m][key] if kept else len(fronts[key]))
+            assert actual == (raw[m][key] if kept else len(fronts[key]))
 
 
 @settings(max_examples=50)
@@ -103,11 +103,11 @@ def test_large_groups_are_sorted_too(n_words):
     names = [f"w{i}" for i in range(n_words)]
     given = [[names[i] for i in (rng.random(400) ** 3 * n_words).astype(int)] for _ in range(20)]
     vocabulary = Vocabulary.of_words(names)
-    counts, wanted = counted(given, 3, "one", vocabulary), oracle(given, 3, "one", vocabulary)
+    counts, expected = counted(given, 3, "one", vocabulary), oracle(given, 3, "one", vocabulary)
     for m in (2, 3):
         assert (
             dict(zip(spelled(counts, m), counts.tables[m - 1].counts.tolist(), strict=True))
-            == wanted[m]
+            == expected[m]
         )
 
 

@@ -48,14 +48,14 @@ def test_scores_agree_with_the_definition(given, asked, order, pads):
     model = fitted(given, order, pads)
     known = tables(model)
     scores = score_corpus(model, read_corpus(asked, vocabulary=VOCABULARY))
-    wanted, n_pads = [], 1 if pads == "one" else max(order - 1, 1)
+    expected, n_pads = [], 1 if pads == "one" else max(order - 1, 1)
     for line in asked:
         tokens = [1] * n_pads + VOCABULARY.ids(line).tolist() + [2]
         for t in range(n_pads, len(tokens)):
             context = tuple(tokens[max(t - order + 1, 0) : t])
-            wanted.append((*prob_by_definition(known, context, tokens[t]), tokens[t] == 0))
-    found = zip(np.exp(scores.log_probs), scores.orders, scores.unknown, strict=True)
-    for (prob, answered, unknown), one in zip(found, wanted, strict=True):
+            expected.append((*prob_by_definition(known, context, tokens[t]), tokens[t] == 0))
+    actual = zip(np.exp(scores.log_probs), scores.orders, scores.unknown, strict=True)
+    for (prob, answered, unknown), one in zip(actual, expected, strict=True):
         assert (prob, answered, unknown) == (pytest.approx(one[0], rel=1e-12), *one[1:])
     assert scores.ends.tolist() == np.cumsum([len(line) + 1 for line in asked]).tolist()
     assert scores.sums().sum() == pytest.approx(scores.log_probs.sum(), abs=1e-9)
@@ -78,18 +78,18 @@ def test_parts_of_lines_are_scored_without_markers():
     )
     known = tables(model)
     b, c = VOCABULARY.ids("bc").tolist()
-    wanted = [known[b,][0], known[b, c][0]]
-    assert np.exp(scores.log_probs) == pytest.approx(wanted, rel=1e-12)
+    expected = [known[b,][0], known[b, c][0]]
+    assert np.exp(scores.log_probs) == pytest.approx(expected, rel=1e-12)
     assert scores.orders.tolist() == [1, 2]
 
 
 def test_the_compiled_loops_agree_with_their_python_source():
     rng = np.random.default_rng(0)
     given = [["abcdz"[i] for i in rng.integers(0, 5, 40)] for _ in range(9)]
-    model, asked = fitted(given[:6], 3), read_corpus(given[6:], vocabulary=VOCABULARY)
-    scores, after = score_corpus(model, asked), next_probs(model, 7)
+    model, queries = fitted(given[:6], 3), read_corpus(given[6:], vocabulary=VOCABULARY)
+    scores, after = score_corpus(model, queries), next_probs(model, 7)
     with python_source(backoff):
-        again = score_corpus(model, asked)
+        again = score_corpus(model, queries)
         assert next_probs(model, 7) == pytest.approx(after, rel=1e-12)
     assert again.log_probs == pytest.approx(scores.log_probs, rel=1e-12)
     assert np.array_equal(again.orders, scores.orders)

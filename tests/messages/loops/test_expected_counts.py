@@ -31,8 +31,8 @@ def random_case(seed, *, n_leaves=5, n_rows=40, missing=0.25, most_children=5):
 def expected(tables, codes, weights=None, *, merge=True):
     """The E-step over the rows' patterns."""
     cards = tables.layout.n_states[: tables.tree.n_leaves]
-    found = Patterns.of(codes, tables.tree, cards, weights, merge=merge)
-    return Expectation(tables.layout, [found])(tables.values)
+    patterns = Patterns.of(codes, tables.tree, cards, weights, merge=merge)
+    return Expectation(tables.layout, [patterns])(tables.values)
 
 
 def fresh_layout(tables):
@@ -77,10 +77,10 @@ def test_rescaling_changes_nothing_but_the_size_of_messages(seed, monkeypatch):
 @pytest.mark.parametrize("low", [1e-100, 0.3], ids=["plain", "lifted"])
 @pytest.mark.parametrize("seed", range(3))
 def test_nodes_of_high_degree_agree_with_enumeration(seed, low, monkeypatch):
-    monkeypatch.setattr(params, "WIDE", 5)
+    monkeypatch.setattr(params, "MANY_CHILDREN", 5)
     rng = np.random.default_rng(seed)
     tree = rooted_tree([7, 7, 7, 7, 7, 7, 8, 8, -1], 7)
-    assert Layout(tree, (2,) * 9).wide[7]
+    assert Layout(tree, (2,) * 9).stepwise[7]
     tables = random_tables(rng, tree, (2, 3, 2, 2, 3, 2, 2, 3, 2))
     codes = np.column_stack([rng.integers(-1, k, 30) for k in (2, 3, 2, 2, 3, 2, 2)])
     codes = np.asfortranarray(codes.astype(np.int16))
@@ -140,9 +140,9 @@ def test_blocks_and_threads_do_not_show(n_jobs, monkeypatch):
     step = Expectation(tables.layout, blocks, n_jobs)
     assert step.total_weight == pytest.approx(weights.sum())
     for _ in range(2):  # the second call finds the working space of the first
-        found_value, found_counts = step(tables.values)
-        assert found_value == pytest.approx(value, rel=1e-12)
-        assert found_counts == pytest.approx(counts, rel=1e-10)
+        actual_value, actual_counts = step(tables.values)
+        assert actual_value == pytest.approx(value, rel=1e-12)
+        assert actual_counts == pytest.approx(counts, rel=1e-10)
 
 
 @pytest.mark.parametrize("often", [False, True], ids=["plain", "rescaled"])
@@ -150,7 +150,7 @@ def test_blocks_and_threads_do_not_show(n_jobs, monkeypatch):
 def test_compiled_expectation_agrees_with_its_python_source(seed, often, monkeypatch):
     if often:
         monkeypatch.setattr(params, "LEAVES_BETWEEN_RESCALING", 1)
-    monkeypatch.setattr(params, "WIDE", 2)
+    monkeypatch.setattr(params, "MANY_CHILDREN", 2)
     tables, codes, weights = random_case(seed, n_rows=10, n_leaves=6)
     tables = fresh_layout(tables)
     value, counts = expected(tables, codes, weights)

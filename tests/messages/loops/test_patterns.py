@@ -20,15 +20,15 @@ def test_pairs_are_numbered_in_order_of_appearance(n_categories):
     first[50:], second[50:] = first[:50], second[:50]
     out, example = np.empty(100, np.int32), np.empty(100, np.int64)
     n = patterns.pair_patterns(first, n_categories, second, n_categories, out, example)
-    seen = {}
-    expected = [seen.setdefault(pair, len(seen)) for pair in zip(first, second, strict=True)]
+    numbers = {}
+    expected = [numbers.setdefault(pair, len(numbers)) for pair in zip(first, second, strict=True)]
     assert out.tolist() == expected
-    assert n == len(seen)
+    assert n == len(numbers)
     for number, row in enumerate(example[:n]):
         assert row == expected.index(number)
 
 
-def test_pairs_that_fall_into_one_slot_are_told_apart():
+def test_pairs_that_fall_into_one_slot_are_distinguished():
     """Open addressing walks on past other pairs, and around the end of the table."""
     rng = np.random.default_rng(1)
     first = rng.integers(0, 2**30, 3000).astype(np.int32)
@@ -46,10 +46,10 @@ def test_compiled_numbering_agrees_with_its_python_source(seed, merge):
     cards = rng.integers(1, 4, tree.n_leaves)
     codes = random_codes(rng, cards, 40)
     arguments = (codes, cards, *tree.child_table, merge)
-    found = patterns.subtree_patterns(*arguments)
+    actual = patterns.subtree_patterns(*arguments)
     with python_source(patterns):
         expected = patterns.subtree_patterns(*arguments)
-    for one, other in zip(found, expected, strict=True):
+    for one, other in zip(actual, expected, strict=True):
         assert np.array_equal(one, other)
 
 

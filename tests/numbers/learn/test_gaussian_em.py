@@ -9,7 +9,9 @@ from scipy.optimize import minimize
 from oracles.gaussians import random_gaussian, random_gaussian_tree, rows_with_moments, with_holes
 from tacit.errors import ArgumentError, ConvergenceWarning
 from tacit.numbers.learn.gaussian_em import (
-    _extrapolated,
+    _feasible,
+    _pack,
+    _unpack,
     fit_tree,
     gaussian_em,
     independent,
@@ -117,49 +119,29 @@ def test_large_numbers_with_small_differences_are_no_constants():
     assert independent(times[:, None], np.ones(100)).scale == pytest.approx(times.std(), rel=1e-9)
 
 
-def test_too_few_rounds_are_told():
+def test_too_few_steps_raise_a_warning():
     rng = np.random.default_rng(0)
     rows = with_holes(rng.normal(size=(30, 4)) @ rng.normal(size=(4, 4)), 0.5, rng)
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 rounds"):
-        assert not gaussian_em(rows, max_iter=1, tol=1e-12).converged
+    with pytest.warns(ConvergenceWarning, match="max_iter=3 steps"):
+        assert not gaussian_em(rows, max_iter=3, tol=1e-12).converged
 
 
-def three(steps):
-    """A Gaussian and two more, each by a step (mean, covariance) away from the one before."""
-    here = [Gaussian(np.array([1.0, 2.0]), np.array([[4.0, 1.0], [1.0, 3.0]]))]
-    for mean, covariance in steps:
-        here.append(Gaussian(here[-1].mean + mean, here[-1].covariance + covariance))
-    return here
+def test_packed_parameters_are_the_gaussian():
+    gaussian = random_gaussian(4, np.random.default_rng(0))
+    again = _unpack(_pack(gaussian), 4)
+    assert again.mean == pytest.approx(gaussian.mean, abs=1e-12)
+    assert again.covariance == pytest.approx(gaussian.covariance, abs=1e-12)
+    assert _feasible(_pack(gaussian), 4) == pytest.approx(_pack(gaussian), rel=1e-12)
 
 
-STEP = np.array([0.2, -0.1]), np.array([[-0.1, 0.05], [0.05, 0.1]])
-
-
-def times(scale):
-    return tuple(scale * part for part in STEP)
-
-
-@pytest.mark.parametrize("ratio", [0.3, 0.7, 0.9])
-def test_a_leap_from_steps_that_shrink_ends_where_they_would(ratio):
-    here, there, beyond = three([STEP, times(ratio)])
-    found = _extrapolated(here, there, beyond)
-    assert found.mean == pytest.approx(here.mean + STEP[0] / (1 - ratio), rel=1e-12)
-    assert found.covariance == pytest.approx(here.covariance + STEP[1] / (1 - ratio), rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    "steps",
-    [
-        (STEP, times(-0.5)),  # back and forth: a leap would be shorter than the steps
-        (STEP, times(3.0)),  # ever longer
-        (times(0.0), times(0.0)),  # no step at all
-        (STEP, STEP),  # never ending
-        (STEP, times(0.995)),  # to a covariance that is none
-    ],
-)
-def test_there_is_no_leap_where_steps_lead_nowhere(steps):
-    here, there, beyond = three(steps)
-    assert _extrapolated(here, there, beyond) is beyond
+@pytest.mark.parametrize("value", [0.0, 1e-300, 1e-5, 1e300, np.inf])
+def test_an_extrapolation_that_goes_too_far_becomes_a_density(value):
+    """Off-diagonal entries that no covariance has, and numbers that overflow."""
+    far = np.full(5, 1.0)
+    far[[0, 3]] = value
+    gaussian = _unpack(_feasible(far, 2), 2)
+    assert np.isfinite(gaussian.mean).all()
+    assert np.isfinite(gaussian.log_det)
 
 
 # ---------------------------------------------------------------------------------------- trees

@@ -123,7 +123,7 @@ def test_deep_trees_do_not_exhaust_the_stack():
 @given(trees)
 def test_tags_are_changed_and_nothing_else(tree):
     renamed = {tag: f"{tag}-new" for _, tag in tree.leaves()}
-    found = with_tags(tree, renamed)
-    assert found.leaves() == [(word, renamed[tag]) for word, tag in tree.leaves()]
-    assert found.spans() == tree.spans()
-    assert with_tags(found, {new: old for old, new in renamed.items()}) == tree
+    actual = with_tags(tree, renamed)
+    assert actual.leaves() == [(word, renamed[tag]) for word, tag in tree.leaves()]
+    assert actual.spans() == tree.spans()
+    assert with_tags(actual, {new: old for old, new in renamed.items()}) == tree

@@ -60,7 +60,7 @@ def test_binary_trees_stand_for_the_trees_they_came_from(given_trees):
         assert coded.parent[left] == coded.parent[right] == node
     rules = Rules.of(coded, len(symbols.labels))
     triples = rules.triples[rules.rule_of(coded)[coded.inner]]
-    expected = [coded.label[each[coded.inner]] for each in (coded.left, coded.right)]
+    expected = [coded.label[one[coded.inner]] for one in (coded.left, coded.right)]
     assert np.array_equal(triples[:, 0], coded.label[coded.inner])
     assert np.array_equal(triples[:, 1:], np.transpose(expected))
 
@@ -78,7 +78,7 @@ def test_a_tree_by_hand():
     assert tags == [0, 0, -1, 2, -1, 1, -1]
 
 
-def test_labels_that_look_alike_are_told_apart():
+def test_labels_that_look_alike_are_distinguished():
     assert Label(("@S",), BRACKET) != Label(("S",), REST)
     assert Label(("A", "B"), TAG) != Label(("A+B",), TAG)
 

@@ -36,12 +36,12 @@ def test_tags_of_every_set_have_their_part_of_speech(tags, universal):
     )
 
 
-def test_participles_and_infinitives_are_told_apart_where_the_tags_do():
+def test_participles_and_infinitives_are_distinguished_where_the_tags_do():
     assert all(map(is_finite_verb, ["VBD", "VBZ", "MD", "VB", "VERB", "VC2", "vmip3s0", "vsis3s0"]))
     assert not any(map(is_finite_verb, ["VBN", "VBG", "vmp00sm", "vmg0000", "vmn0000", "NN", "."]))
 
 
-def test_tags_of_which_nothing_is_known_are_told():
+def test_unknown_tags_are_reported():
     assert all(map(fits_no_table, ["???", "QQQ", "3"]))
     assert not any(map(fits_no_table, ["X", "FW", "NN", "DE", ".", "NN-NEW"]))
 

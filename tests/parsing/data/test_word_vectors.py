@@ -23,9 +23,9 @@ def test_all_kinds_of_files_are_read(tmp_path):
     (tmp_path / "liang.txt").write_text("01\tx\t17\n0\ty\t3\n")
     assert read_word_vectors(tmp_path / "a.npz").vectors.tolist() == [[1, 0], [0, 1]]
     for name in ("a.txt", "w2v.txt"):
-        found = read_word_vectors(tmp_path / name)
-        assert found.words == ("x", "y")
-        assert found.vectors.tolist() == [[1, 0, 0], [0, 1, 0]]
+        actual = read_word_vectors(tmp_path / name)
+        assert actual.words == ("x", "y")
+        assert actual.vectors.tolist() == [[1, 0, 0], [0, 1, 0]]
     clusters = brown_vectors({"x": "01", "y": "0"})
     for name in ("b.tsv.xz", "liang.txt"):
         assert np.allclose(read_word_vectors(tmp_path / name).vectors, clusters.vectors)

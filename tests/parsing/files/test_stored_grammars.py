@@ -12,9 +12,9 @@ from oracles.stored_grammars import FOLDER, MODELS, answers
 def test_a_stored_grammar_says_what_it_said(name):
     model = tacit.load(FOLDER / f"{name}.tacit")
     said = json.loads((FOLDER / f"{name}.json").read_text())
-    found = answers(model)
-    assert found.keys() == said.keys()
-    assert found["trees"] == said["trees"]
+    actual = answers(model)
+    assert actual.keys() == said.keys()
+    assert actual["trees"] == said["trees"]
     # Numbers are of single precision.
-    assert found["expected"] == pytest.approx(said["expected"], rel=1e-4)
-    assert found["scores"] == pytest.approx(said["scores"], rel=1e-4)
+    assert actual["expected"] == pytest.approx(said["expected"], rel=1e-4)
+    assert actual["scores"] == pytest.approx(said["scores"], rel=1e-4)

@@ -42,9 +42,9 @@ def test_sums_over_trees_are_sums_over_trees(n):
     assert loops.tree_sums(scores, n, posterior) == pytest.approx(np.log(total))
     truth = [sum(w for tree, w in trees.items() if span in tree) / total for span in spans]
     assert posterior == pytest.approx(truth)
-    found = np.empty((n - 1, 2), dtype=np.int64)
-    assert loops.best_tree(scores, n, found) == pytest.approx(np.log(max(trees.values())))
-    assert frozenset(map(tuple, found.tolist())) == max(trees, key=trees.get)
+    actual = np.empty((n - 1, 2), dtype=np.int64)
+    assert loops.best_tree(scores, n, actual) == pytest.approx(np.log(max(trees.values())))
+    assert frozenset(map(tuple, actual.tolist())) == max(trees, key=trees.get)
 
 
 def test_equally_likely_splits_have_the_probabilities_of_the_formula():
@@ -89,24 +89,24 @@ def test_one_step_of_em_is_counting_over_all_trees():
     ]
 
     def ratios(posterior):
-        found = np.zeros(len(spans))
+        actual = np.zeros(len(spans))
         for kind in names:
             for place, name in enumerate(kind):
                 same = np.array([other == name for other in kind])
                 inside = posterior[same].sum()
                 sure = singles.count(name)
-                found[place] += np.log(inside + sure + yes) - np.log(same.sum() - inside + no)
-        return found
+                actual[place] += np.log(inside + sure + yes) - np.log(same.sum() - inside + no)
+        return actual
 
     def step(posterior):
         weights = dict(zip(spans, np.exp(ratios(posterior)), strict=True))
         better = []
         for k, sentence in enumerate(text):
             trees = bracketings(0, len(sentence))
-            shares = [np.prod([weights[k, i, j] for i, j in tree]) for tree in trees]
+            proportions = [np.prod([weights[k, i, j] for i, j in tree]) for tree in trees]
             for span in spans_of(len(sentence)):
-                here = sum(w for w, tree in zip(shares, trees, strict=True) if span in tree)
-                better.append(here / sum(shares))
+                here = sum(w for w, tree in zip(proportions, trees, strict=True) if span in tree)
+                better.append(here / sum(proportions))
         return np.array(better)
 
     once, _ = fit_ratios(table, first, (yes, no), max_iter=1)

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from oracles.grammars import coded, every_tree, random_grammar, tree_probability
 from oracles.python_source import python_source
 from tacit.parsing.learn.grammar_em import (
     Prior,
@@ -18,7 +19,6 @@ from tacit.parsing.learn.spectral_grammar import node_vectors
 from tacit.parsing.loops import grammar_em
 from tacit.parsing.moments.inside_outside import NodeFeatures
 from tacit.parsing.query.grammar import tree_scores
-from tacit.toy.grammars import coded, every_tree, random_grammar, tree_probability
 
 NONE = Prior(0.0, 0.0, 0.0)
 
@@ -32,8 +32,8 @@ def some_trees(n_states=2, seed=0, step=29):
 def test_expected_counts_are_sums_over_the_states_of_all_nodes():
     tables, _, trees = some_trees()
     trees = coded(every_tree(tables)[40:900:331])
-    found, log = expected_counts(tables, trees)
-    expected = [np.zeros(each.shape) for each in found]
+    actual, log = expected_counts(tables, trees)
+    expected = [np.zeros(one.shape) for one in actual]
     log_likelihood = 0.0
     for tree in range(trees.n_trees):
         nodes = range(trees.first[tree], trees.first[tree + 1])
@@ -62,7 +62,7 @@ def test_expected_counts_are_sums_over_the_states_of_all_nodes():
             for at, count in enumerate(counts):
                 expected[at] += count * chance / total
     assert log == pytest.approx(log_likelihood)
-    for ours, theirs in zip(found, expected, strict=True):
+    for ours, theirs in zip(actual, expected, strict=True):
         assert ours == pytest.approx(theirs, abs=1e-10)
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tacit.parsing.learn.spectral_grammar import EXACT, Smoothing, node_vectors, spectral_grammar
+from oracles.grammars import coded, every_tree, random_grammar, tree_probability
+from tacit.parsing.learn.spectral_grammar import Smoothing, node_vectors, spectral_grammar
 from tacit.parsing.moments.inside_outside import NodeFeatures
 from tacit.parsing.query.grammar import tree_scores
-from tacit.toy.grammars import coded, every_tree, random_grammar, tree_probability
 
 
 def learnt(tables, trees, rank, smoothing):
@@ -23,7 +23,7 @@ def test_exact_moments_give_back_the_exact_probability_of_every_tree(seed):
     assert truth.sum() == pytest.approx(1)
     # All trees, each as often as it comes, are a treebank whose moments are exact.
     treebank = coded(trees, truth)
-    signs, logs = tree_scores(learnt(tables, treebank, 2, EXACT), treebank)
+    signs, logs = tree_scores(learnt(tables, treebank, 2, Smoothing(0.0, 0.0)), treebank)
     assert signs * np.exp(logs) == pytest.approx(truth, abs=1e-8)
 
 
@@ -32,7 +32,7 @@ def test_a_rank_too_small_does_not():
     trees = every_tree(tables)
     truth = np.array([tree_probability(tables, tree) for tree in trees])
     treebank = coded(trees, truth)
-    signs, logs = tree_scores(learnt(tables, treebank, 1, EXACT), treebank)
+    signs, logs = tree_scores(learnt(tables, treebank, 1, Smoothing(0.0, 0.0)), treebank)
     assert np.abs(signs * np.exp(logs) - truth).max() > 1e-5
 
 
@@ -42,10 +42,10 @@ def test_terms_of_rare_rules_are_their_tensors():
     rng = np.random.default_rng(0)
     for n in (1, 2, 5):
         three = tuple(rng.normal(size=(3, n, 4)))
-        share = rng.dirichlet(np.ones(n))
-        terms = _few_terms(three, share, 0.3, 2.0)
+        fraction = rng.dirichlet(np.ones(n))
+        terms = _few_terms(three, fraction, 0.3, 2.0)
         made = np.einsum("ta,tb,tc->abc", *terms)
-        assert made == pytest.approx(2.0 * _smoothed(three, share, 0.3), abs=1e-12)
+        assert made == pytest.approx(2.0 * _smoothed(three, fraction, 0.3), abs=1e-12)
 
 
 def test_full_smoothing_leaves_the_product_of_means():
@@ -53,11 +53,11 @@ def test_full_smoothing_leaves_the_product_of_means():
 
     rng = np.random.default_rng(0)
     three = tuple(rng.normal(size=(3, 6, 4)))
-    share = np.full(6, 1 / 6)
-    means = [each.mean(axis=0) for each in three]
-    assert _smoothed(three, share, 0.0) == pytest.approx(np.einsum("a,b,c->abc", *means))
-    whole = np.einsum("n,na,nb,nc->abc", share, *three)
-    assert _smoothed(three, share, 1.0) == pytest.approx(whole)
+    fraction = np.full(6, 1 / 6)
+    means = [one.mean(axis=0) for one in three]
+    assert _smoothed(three, fraction, 0.0) == pytest.approx(np.einsum("a,b,c->abc", *means))
+    whole = np.einsum("n,na,nb,nc->abc", fraction, *three)
+    assert _smoothed(three, fraction, 1.0) == pytest.approx(whole)
 
 
 def test_one_state_is_the_plain_grammar():

@@ -53,7 +53,7 @@ def test_marks_end_groups_and_unknown_tags_are_read_as_universal_ones():
     assert isinstance(chunker.groups([("new", "my1"), ("tags", "my2")]), list)
 
 
-def test_likelihoods_rise_and_weights_are_shares_but_for_ends():
+def test_likelihoods_rise_and_weights_are_proportions_but_for_ends():
     runs = TagRuns.of(TEXT)
     first, transitions, emissions, likelihoods = chunker_em(runs, 15)
     # Smoothing by a tenth of a word gives way by as little.

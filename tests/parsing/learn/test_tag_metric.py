@@ -39,13 +39,13 @@ def latent_covariances(n, spans, m, p, random):
             product = step @ product
         return product
 
-    found = np.zeros((n, n, p, p))
+    actual = np.zeros((n, n, p, p))
     for i in range(n):
         for j in range(i + 1, n):
             meet = min((s for s in order if s[0] <= i and j < s[1]), key=lambda s: s[1] - s[0])
-            found[i, j] = up((i, i + 1), meet) @ second[meet] @ up((j, j + 1), meet).T
-            found[j, i] = found[i, j].T
-    return found
+            actual[i, j] = up((i, i + 1), meet) @ second[meet] @ up((j, j + 1), meet).T
+            actual[j, i] = actual[i, j].T
+    return actual
 
 
 @pytest.mark.parametrize("n", [5, 9, 14])

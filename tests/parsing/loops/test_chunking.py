@@ -36,17 +36,19 @@ def test_counts_are_those_of_all_paths(chain):
         total = sum(weight for _, weight in every)
         likelihood += times * np.log(total)
         for states, weight in every:
-            share = times * weight / total
-            expected[0][states[0]] += share
+            fraction = times * weight / total
+            expected[0][states[0]] += fraction
             for at, state in enumerate(states):
                 after = states[at + 1] if at + 1 < len(tags) else 3
-                expected[1][state, tags[at], after] += share
-                expected[2][state, tags[at]] += share
-    found = [np.zeros_like(table) for table in expected]
+                expected[1][state, tags[at], after] += fraction
+                expected[2][state, tags[at]] += fraction
+    actual = [np.zeros_like(table) for table in expected]
     flat = np.array([tag for tags in runs for tag in tags])
     starts = np.concatenate([[0], np.cumsum([len(tags) for tags in runs])])
-    assert expected_counts(flat, starts, weights, *chain, tuple(found)) == pytest.approx(likelihood)
-    for ours, theirs in zip(found, expected, strict=True):
+    assert expected_counts(flat, starts, weights, *chain, tuple(actual)) == pytest.approx(
+        likelihood
+    )
+    for ours, theirs in zip(actual, expected, strict=True):
         assert np.allclose(ours, theirs)
 
 

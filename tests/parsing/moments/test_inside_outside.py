@@ -27,7 +27,7 @@ def nodes_of(trees, symbols, name, tree=0):
     return sorted(np.flatnonzero(here), key=lambda node: trees.start[node])
 
 
-def test_what_is_below_and_around_is_told_apart():
+def test_what_is_below_and_around_is_distinguished():
     trees, symbols, rules = some_treebank()
     subject, thing = nodes_of(trees, symbols, "NP")
     other_subject, other_thing = nodes_of(trees, symbols, "NP", 1)
@@ -112,13 +112,13 @@ def test_adding_is_the_same_in_any_grouping():
     assert not same(a + b, b + a)  # nodes are numbered in order
 
 
-def test_kinds_of_features_are_as_many_as_are_told_apart():
+def test_kinds_of_features_are_as_many_as_are_distinguished():
     trees, _, rules = some_treebank()
     features = NodeFeatures.of(trees, rules)
     below, around = len(inside_codes(trees, rules)) + 1, len(outside_codes(trees, rules))
-    for found, kinds, begins in (
+    for actual, kinds, begins in (
         (features.below, below, features.inside_first),
         (features.around, around, features.outside_first),
     ):
         label = np.repeat(np.arange(rules.n_labels), np.diff(begins))
-        assert np.array_equal(found.group // kinds, label)
+        assert np.array_equal(actual.group // kinds, label)

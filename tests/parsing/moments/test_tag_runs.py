@@ -45,7 +45,7 @@ def test_tags_of_each_sentence():
     assert np.allclose(rates, np.array([5, 5, 1, 1, 1]) / 13)
 
 
-def test_sets_of_tags_that_never_meet_are_told_apart():
+def test_sets_of_tags_that_never_meet_are_distinguished():
     chained = [[("", a), ("", b)] for a, b in ("AB", "CD", "BD", "EF")]  # A to D meet in the end
     parts = TagRuns.of([*chained, [("", "E")]]).by_tag_set()
     assert [part.tags for part in parts] == [("A", "B", "C", "D"), ("E", "F")]

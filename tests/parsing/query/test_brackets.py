@@ -92,12 +92,12 @@ def test_baselines_on_the_wall_street_journal_have_the_known_figures():
         "right": [right_branching(n) for n, _ in gold],
         "top": [right_branching(n, top) for (n, _), top in zip(gold, tops, strict=True)],
     }
-    found = {
+    actual = {
         name: [round(score.f1, 1) for score in scores_by_length(ways[name], gold).values()]
         for name in ways
     }
     # Left and right within 2 points of Klein & Manning (2002) on all of it: 28.7 and 61.7 up to ten words.
-    assert found == {
+    assert actual == {
         "left": [29.3, 17.3, 12.2, 11.7],
         "right": [63.3, 47.9, 40.6, 39.4],
         "top": [74.0, 58.8, 49.6, 47.8],

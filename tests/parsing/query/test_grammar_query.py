@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from oracles.grammars import coded, random_grammar, sentence_trees, tree_probability
 from oracles.python_source import python_source
 from tacit.parsing.loops import charts
 from tacit.parsing.loops import inside_outside as loops
@@ -16,7 +17,6 @@ from tacit.parsing.query.grammar import (
     sentence_forest,
     tree_scores,
 )
-from tacit.toy.grammars import coded, random_grammar, sentence_trees, tree_probability
 
 
 def spans_of(tree, start=0):
@@ -68,16 +68,16 @@ def test_posteriors_of_spans_and_scores_equal_the_sums_over_all_trees(seed, dens
             chances[span] += chance
     unknown = [-1] * len(words)
     forest = sentence_forest(plain(tables), words, unknown)
-    found = posterior(grammar, forest, words, unknown)
-    assert found.log_total == pytest.approx(np.log(total), abs=1e-10)
+    actual = posterior(grammar, forest, words, unknown)
+    assert actual.log_total == pytest.approx(np.log(total), abs=1e-10)
     spans = list(zip(forest.label, forest.start, forest.stop, strict=True))
     assert {span for span, chance in chances.items() if chance > 0} == set(spans)
-    for span, share in zip(spans, found.items, strict=True):
-        assert share == pytest.approx(chances[span] / total, abs=1e-10)
+    for span, fraction in zip(spans, actual.items, strict=True):
+        assert fraction == pytest.approx(chances[span] / total, abs=1e-10)
     # An item that is made of others is made by one of its edges.
-    sums = np.bincount(forest.parent, found.edges, len(forest.label))
+    sums = np.bincount(forest.parent, actual.edges, len(forest.label))
     inner = forest.word < 0
-    assert sums[inner] == pytest.approx(found.items[inner], abs=1e-10)
+    assert sums[inner] == pytest.approx(actual.items[inner], abs=1e-10)
 
 
 def test_scores_of_trees_equal_sums_over_their_states():
@@ -93,10 +93,10 @@ def test_nothing_runs_under_in_long_sentences():
     words = np.random.default_rng(0).integers(0, 4, 60)
     unknown = [-1] * len(words)
     forest = sentence_forest(plain(tables), words, unknown, threshold=1e-3)
-    found = posterior(tables.grammar(), forest, words, unknown)
-    assert found.sign == 1
-    assert np.isfinite(found.log_total)
-    words_only = found.items[forest.word >= 0]
+    actual = posterior(tables.grammar(), forest, words, unknown)
+    assert actual.sign == 1
+    assert np.isfinite(actual.log_total)
+    words_only = actual.items[forest.word >= 0]
     sums = np.bincount(forest.word[forest.word >= 0], words_only, len(words))
     assert sums == pytest.approx(np.ones(60), abs=1e-9)
 
@@ -106,11 +106,11 @@ def test_pruning_keeps_exactly_what_is_likely_enough(seed):
     tables = random_grammar(n_states=1, random_state=seed)
     words, unknown = [0, 1, 2, 3, 1, 0], [-1] * 6
     whole = sentence_forest(tables.grammar(), words, unknown)
-    shares = posterior(tables.grammar(), whole, words, unknown).items
-    ascending = np.sort(shares)
+    proportions = posterior(tables.grammar(), whole, words, unknown).items
+    ascending = np.sort(proportions)
     for threshold in (ascending[1:] + ascending[:-1]) / 2:
         some = sentence_forest(tables.grammar(), words, unknown, threshold=threshold)
-        expected = np.flatnonzero(shares >= threshold)
+        expected = np.flatnonzero(proportions >= threshold)
         for name in ("label", "start", "stop"):
             assert np.array_equal(getattr(some, name), getattr(whole, name)[expected])
 

@@ -16,7 +16,7 @@ GOLD = read_trees(
         "(TOP (NP (NP (NN rain)) (PRN (: --))))",
     ]
 )
-FOUND = read_trees(
+PREDICTED = read_trees(
     [
         # S 0-6, NP 0-2, VP 2-6, NP 3-6: all: two match. Without marks: all four match.
         "(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog) (. .)))))",
@@ -28,8 +28,8 @@ FOUND = read_trees(
 )
 
 
-def test_every_word_counts_unless_told_otherwise():
-    score = labelled_score(GOLD, FOUND)
+def test_every_word_counts_by_default():
+    score = labelled_score(GOLD, PREDICTED)
     assert score == LabelledScore(
         matched=2 + 3 + 1, gold=4 + 5 + 3, predicted=4 + 4 + 2, exact=0, n_trees=3
     )
@@ -39,7 +39,7 @@ def test_every_word_counts_unless_told_otherwise():
 
 
 def test_conventions_of_evalb():
-    score = labelled_score(GOLD, FOUND, convention="evalb")
+    score = labelled_score(GOLD, PREDICTED, convention="evalb")
     assert score == LabelledScore(
         matched=4 + 4 + 1, gold=4 + 5 + 2, predicted=4 + 4 + 2, exact=1, n_trees=3
     )

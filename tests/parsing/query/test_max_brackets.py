@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from oracles.grammars import random_grammar, sentence_trees
 from tacit.parsing.query.grammar import posterior, sentence_forest
 from tacit.parsing.query.max_brackets import best_choices, n_best_choices
-from tacit.toy.grammars import random_grammar, sentence_trees
 
 
 def spans_of(tree, start=0):
@@ -37,22 +37,24 @@ def spans_chosen(forest, root, chosen):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_trees_are_the_best_of_all(seed):
-    tables, words, forest, found = forest_and_posterior(seed)
-    share = dict(
-        zip(zip(forest.label, forest.start, forest.stop, strict=True), found.items, strict=True)
+    tables, words, forest, actual = forest_and_posterior(seed)
+    fraction = dict(
+        zip(zip(forest.label, forest.start, forest.stop, strict=True), actual.items, strict=True)
     )
     every = [spans_of(t)[0] for t in sentence_trees(tables, words) if tables.start[t[0]].any()]
-    sums = sorted((sum(share.get(span, 0.0) for span in spans) for spans in every), reverse=True)
-    value, root, chosen = best_choices(forest, found)
+    sums = sorted((sum(fraction.get(span, 0.0) for span in spans) for spans in every), reverse=True)
+    value, root, chosen = best_choices(forest, actual)
     assert value == pytest.approx(sums[0])
-    assert sum(share[span] for span in spans_chosen(forest, root, chosen)) == pytest.approx(value)
-    best = n_best_choices(forest, found, 10)
-    assert [each[0] for each in best] == pytest.approx(sums[:10])
-    trees = {tuple(spans_chosen(forest, *each[1:])) for each in best}
+    assert sum(fraction[span] for span in spans_chosen(forest, root, chosen)) == pytest.approx(
+        value
+    )
+    best = n_best_choices(forest, actual, 10)
+    assert [one[0] for one in best] == pytest.approx(sums[:10])
+    trees = {tuple(spans_chosen(forest, *one[1:])) for one in best}
     assert len(trees) == 10
 
 
 def test_there_are_no_more_trees_than_there_are():
-    tables, words, forest, found = forest_and_posterior(0, n_words=3)
+    tables, words, forest, actual = forest_and_posterior(0, n_words=3)
     every = [t for t in sentence_trees(tables, words) if tables.start[t[0]].any()]
-    assert len(n_best_choices(forest, found, 10_000)) == len(every)
+    assert len(n_best_choices(forest, actual, 10_000)) == len(every)

@@ -116,9 +116,9 @@ def test_distances_along_a_tree_give_the_tree_back(n):
         spans = random_branching(n, random)
         distances = path_distances(n, spans, random)
         top = split_of(set(spans), 0, n)
-        found = projective_tree(distances, top)
-        assert sorted(found.spans) == sorted(spans)
-        assert found.margin > 1e-6
+        actual = projective_tree(distances, top)
+        assert sorted(actual.spans) == sorted(spans)
+        assert actual.margin > 1e-6
         # Without the top bracket, the tree is the same up to where it hangs.
         assert undirected(n, projective_tree(distances).spans) == undirected(n, spans)
 

@@ -54,11 +54,11 @@ def test_the_error_of_a_trial_is_that_of_the_thesis(method):
     network, n_steps = graphs._learn(trial, made)
     sign, log_abs = log_values(network, Evidence(made.test))
     right = np.exp(made.log_truth)
-    found = perform(trial)
+    actual = perform(trial)
     expected = np.mean(np.abs(sign * np.exp(log_abs) - right) / right)
-    assert found.error == pytest.approx(expected, rel=1e-5)  # six digits are kept
-    assert found.n_steps == n_steps
-    assert found.seconds > 0
+    assert actual.error == pytest.approx(expected, rel=1e-5)  # six digits are kept
+    assert actual.n_steps == n_steps
+    assert actual.seconds > 0
 
 
 def test_a_trial_is_the_same_whenever_it_is_run():
@@ -102,9 +102,9 @@ def test_stepwise_em_is_tried_with_every_rate_and_the_likeliest_is_kept(monkeypa
     learn, fits = junction_learners.learn_online_em, []
 
     def recorded(job, schedule):
-        found = learn(job, schedule)
-        fits.append((schedule.decay, job.settings.seed, found))
-        return found
+        actual = learn(job, schedule)
+        fits.append((schedule.decay, job.settings.seed, actual))
+        return actual
 
     monkeypatch.setattr(junction_learners, "learn_online_em", recorded)
     made = graphs.drawn.__wrapped__(CASE, 0, 300)
@@ -125,9 +125,9 @@ def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):
         raise RankError("too many\nstates")
 
     monkeypatch.setattr(LatentJunctionTree, "fit", refused)
-    found = perform(Trial(STUDY, CASE, 50, 7, Method("never", "em")))
-    assert found.failure == "too many states"
-    assert found.error == found.kl == math.inf
+    actual = perform(Trial(STUDY, CASE, 50, 7, Method("never", "em")))
+    assert actual.failure == "too many states"
+    assert actual.error == actual.kl == math.inf
 
 
 def test_an_error_in_the_program_is_not_taken_for_a_failure_to_learn(monkeypatch):

@@ -1,6 +1,7 @@
 """Language models on texts: lines, choices and perplexities against doing it by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,12 +24,14 @@ from tacit.reproduce.language.texts import (
     RUSSIAN,
     STUDY,
     TACIT_PLRE,
+    TUNED_MKN,
     TextCase,
     fit_and_score,
     learn,
     lines_of,
     texts_of,
 )
+from tacit.reproduce.language.tuned_discounts import tuned_kneser_ney
 from tacit.reproduce.runner.running import perform
 from tacit.reproduce.runner.trials import Method, Trial
 
@@ -41,20 +44,20 @@ MIXED = Method("mixed", texts.MIXTURE, (("n_classes", 5),))
 @pytest.mark.parametrize("corpus", CORPORA)
 @pytest.mark.parametrize("split", ["train", "valid", "test"])
 def test_whole_texts_are_those_of_the_loader(corpus, split):
-    found, expected = texts_of(TextCase(corpus)), load_corpus(corpus, split)
-    assert found.vocabulary == expected.vocabulary
-    corpus_read = read_corpus(getattr(found, split), vocabulary=found.vocabulary)
+    actual, expected = texts_of(TextCase(corpus)), load_corpus(corpus, split)
+    assert actual.vocabulary == expected.vocabulary
+    corpus_read = read_corpus(getattr(actual, split), vocabulary=actual.vocabulary)
     assert corpus_read.ids.tolist() == expected.ids.tolist()
     assert corpus_read.ends.tolist() == expected.ends.tolist()
 
 
 def test_less_text_is_spread_over_all_of_it_and_has_its_own_vocabulary():
-    found, lines = texts_of(TextCase("ptb", 4, 3)), lines_of("ptb", "train")
-    assert found.train == lines[::4]
-    assert found.valid == lines_of("ptb", "valid")[::3]
-    assert found.test == lines_of("ptb", "test")[::3]
-    assert set(found.vocabulary.words[3:]) == set(" ".join(lines[::4]).split()) - {"<unk>"}
-    assert found.n_words == len(" ".join(lines[::4]).split())
+    actual, lines = texts_of(TextCase("ptb", 4, 3)), lines_of("ptb", "train")
+    assert actual.train == lines[::4]
+    assert actual.valid == lines_of("ptb", "valid")[::3]
+    assert actual.test == lines_of("ptb", "test")[::3]
+    assert set(actual.vocabulary.words[3:]) == set(" ".join(lines[::4]).split()) - {"<unk>"}
+    assert actual.n_words == len(" ".join(lines[::4]).split())
 
 
 def test_words_that_occur_once_are_unknown_where_the_thesis_has_it_so():
@@ -66,10 +69,10 @@ def test_words_that_occur_once_are_unknown_where_the_thesis_has_it_so():
 def test_perplexities_are_those_of_the_estimator_on_the_loaders_text(method, made_up_texts):
     folder = made_up_texts / "lm" / "ptb"
     model = KneserNeyLM(3, **dict(method.options)).fit(str(folder / "train.txt"))
-    found = perform(Trial(STUDY, CASE, 3, 0, method))
+    actual = perform(Trial(STUDY, CASE, 3, 0, method))
     for part in ("valid", "test"):
         expected = float(model.perplexity(str(folder / f"{part}.txt")))
-        assert getattr(found, part) == pytest.approx(expected, rel=1e-5)  # six digits are kept
+        assert getattr(actual, part) == pytest.approx(expected, rel=1e-5)  # six digits are kept
 
 
 def test_gains_are_shares_of_the_perplexity_of_modified_kneser_ney():
@@ -88,10 +91,10 @@ def test_drawn_texts_have_as_many_lines_drawn_with_replacement():
         n_words = sum(scores.sizes[line] for line in lines)
         expected.append(math.exp(-log / n_words))
     assert scores.drawn() == pytest.approx(expected, rel=1e-12)
-    found = perform(Trial(STUDY, CASE, 2, 0, BO_KN))
-    assert found.mean == pytest.approx(np.mean(expected), rel=1e-5)
-    assert found.spread == pytest.approx(np.std(expected, ddof=1), rel=1e-4)
-    assert found.n_ahead == sum(scores.drawn() < peer.drawn())
+    actual = perform(Trial(STUDY, CASE, 2, 0, BO_KN))
+    assert actual.mean == pytest.approx(np.mean(expected), rel=1e-5)
+    assert actual.spread == pytest.approx(np.std(expected, ddof=1), rel=1e-4)
+    assert actual.n_ahead == sum(scores.drawn() < peer.drawn())
     assert scores.sizes.sum() == sum(len(line.split()) + 1 for line in texts_of(CASE).test)
 
 
@@ -107,6 +110,18 @@ def test_mixtures_have_the_classes_of_the_model_beside_them_and_their_time():
     assert mixed.value.weights_.tolist() == again.weights_.tolist()
 
 
+def test_tuned_discounts_are_better_than_estimated_ones_on_the_validation_text_and_no_others():
+    tuned, plain = (fit_and_score(CASE, 2, 0, method).value for method in (TUNED_MKN, INT_MKN))
+    assert tuned.valid < plain.valid
+    assert tuned.chosen.startswith("discounts ")
+    lines = texts_of(CASE)
+    model = tuned_kneser_ney(replace(lines, test=["not read"]), 2)
+    values = np.array([one.values for one in model.discounts_])
+    assert (values >= 0).all()
+    assert (values <= [1, 2, 3]).all()
+    assert float(model.perplexity(lines.valid)) == pytest.approx(tuned.valid, rel=1e-12)
+
+
 def test_ranks_for_russian_are_the_best_of_the_thesis_range(monkeypatch):
     monkeypatch.setattr(texts, "RANK_FRACTIONS", {RUSSIAN: (0.02, 0.1)})
     lines = texts_of(TextCase(RUSSIAN))
@@ -116,7 +131,7 @@ def test_ranks_for_russian_are_the_best_of_the_thesis_range(monkeypatch):
         for three in (round(0.02 * n_types), round(0.1 * n_types)):
             model = PowerLowRankLM(
                 3,
-                preset="thesis",
+                preset="printed",
                 ranks={2: two, 3: three},
                 vocabulary=lines.vocabulary,
                 random_state=0,
@@ -124,9 +139,9 @@ def test_ranks_for_russian_are_the_best_of_the_thesis_range(monkeypatch):
             perplexities[two, three] = float(model.perplexity(lines.valid))
     assert len(set(perplexities.values())) > 1
     best = min(perplexities, key=perplexities.get)
-    found = fit_and_score(TextCase(RUSSIAN), 3, 0, PLRE).value
-    assert found.valid == pytest.approx(perplexities[best], rel=1e-12)
-    assert found.chosen == f"order 2: ranks {best[0]}; order 3: ranks {best[1]}"
+    actual = fit_and_score(TextCase(RUSSIAN), 3, 0, PLRE).value
+    assert actual.valid == pytest.approx(perplexities[best], rel=1e-12)
+    assert actual.chosen == f"order 2: ranks {best[0]}; order 3: ranks {best[1]}"
 
 
 @pytest.mark.parametrize(
@@ -153,8 +168,8 @@ def test_ensembles_are_given_the_text_to_choose_by_and_never_the_test_text(
 
 
 def test_ranks_above_the_order_are_left_out():
-    found = learn(texts_of(CASE), 2, 0, GIVEN)
-    assert max(found.value.plans_) == 2
+    actual = learn(texts_of(CASE), 2, 0, GIVEN)
+    assert max(actual.value.plans_) == 2
 
 
 def test_what_several_experiments_ask_is_learnt_once(tmp_path, monkeypatch):

@@ -28,7 +28,7 @@ def test_the_truth_is_a_density_with_two_peaks():
     assert whole == pytest.approx(inside**2, rel=1e-5)
     laplace = stats.laplace(2.0).pdf, stats.laplace(-2.0).pdf
     x, y = 0.7, -1.2
-    expected = 0.5 * sum(each(x) * each(y) for each in laplace)
+    expected = 0.5 * sum(one(x) * one(y) for one in laplace)
     assert truth(2.0, np.array([[x, y]]))[0] == pytest.approx(expected)
 
 
@@ -48,10 +48,10 @@ def test_every_estimate_has_integral_one_and_is_nearer_than_nothing(method):
     side = np.linspace(-14, 14, 281)
     points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     assert density(points).sum() * 0.1**2 == pytest.approx(1, abs=0.02)
-    found = perform(Trial(STUDY, LaplaceCase(3.0), 400, 0, method))
+    actual = perform(Trial(STUDY, LaplaceCase(3.0), 400, 0, method))
     nothing = np.sqrt(np.sum(truth(3.0, grid(3.0)) ** 2))
-    assert 0 < found.distance < nothing
-    assert found.seconds > 0
+    assert 0 < actual.distance < nothing
+    assert actual.seconds > 0
 
 
 def test_the_error_is_that_of_the_thesis():
@@ -73,10 +73,10 @@ def test_a_kernel_estimate_is_that_of_scipy_at_its_bandwidth(monkeypatch):
 def test_a_histogram_counts_rows_in_squares(monkeypatch):
     rows = np.array([[0.0, 0.0], [4.0, 4.0], [0.1, 0.1], [3.9, 0.1], [4.0, 0.0]] * 2)
     monkeypatch.setattr("tacit.reproduce.numbers.laplace.BINS", (2,))
-    found = histogram(rows, 0)(
+    actual = histogram(rows, 0)(
         np.array([[1.0, 1.0], [3.0, 3.0], [3.0, 1.0], [1.0, 3.0], [5.0, 1.0]])
     )
-    assert found == pytest.approx(np.array([0.4, 0.2, 0.4, 0.0, 0.0]) / 4)
+    assert actual == pytest.approx(np.array([0.4, 0.2, 0.4, 0.0, 0.0]) / 4)
 
 
 def test_what_is_chosen_is_better_than_what_is_given():

@@ -20,15 +20,15 @@ def case(process, tree, n_leaves=16):
 
 @pytest.mark.parametrize("tree", ["balanced", "skewed", "random"])
 def test_trees_are_binary_and_have_as_many_leaves_as_asked_for(tree):
-    found = true_tree(case("gaussian", tree), 0)
-    assert len(found.observed) == 16
-    degrees = found.rooted(found.observed)
+    actual = true_tree(case("gaussian", tree), 0)
+    assert len(actual.observed) == 16
+    degrees = actual.rooted(actual.observed)
     assert {degrees.degree(node) for node in degrees.hidden} == {3}
-    assert (found == true_tree(case("gaussian", tree), 1)) == (tree != "random")
+    assert (actual == true_tree(case("gaussian", tree), 1)) == (tree != "random")
 
 
 def test_shapes_have_64_leaves_at_the_scale_of_the_thesis():
-    assert {len(true_tree(each, 0).observed) for each in CASES} == {64}
+    assert {len(true_tree(one, 0).observed) for one in CASES} == {64}
 
 
 def test_gaussian_numbers_have_correlations_that_multiply_along_paths():
@@ -87,13 +87,13 @@ def test_kernels_find_what_correlations_cannot_see():
 def test_the_error_is_that_of_the_tree_that_was_found():
     trial = Trial(STUDY, case("gaussian", "skewed"), 200, 0, CORRELATION)
     tree = true_tree(trial.case, 0)
-    found = neighbor_joining(
+    actual = neighbor_joining(
         gaussian_distances(drawn(trial.case, 0, 200)).values, tree.observed, clip=True
     )
     run = perform(trial)
-    assert run.hops == pytest.approx(hop_error(found, tree), rel=1e-5)
+    assert run.hops == pytest.approx(hop_error(actual, tree), rel=1e-5)
 
 
-def test_all_methods_are_told_apart():
-    assert len({(each.learn, each.options) for each in METHODS}) == len(METHODS)
+def test_all_methods_are_distinguished():
+    assert len({(method.learn, method.options) for method in METHODS}) == len(METHODS)
     recovery._distances.cache_clear()

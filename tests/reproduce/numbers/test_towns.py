@@ -92,22 +92,22 @@ def test_a_copula_sees_through_changes_of_scale():
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda each: each.name)
 def test_every_method_tells_something(method):
-    found = perform(Trial(STUDY, CASE, 200, 0, method))
+    actual = perform(Trial(STUDY, CASE, 200, 0, method))
     split = split_of(CASE, 0)
     blind = np.abs(np.median(split.train[:, -1]) - split.test[:, -1]).mean()
-    assert 0 < found.off < blind
+    assert 0 < actual.off < blind
 
 
 def test_the_error_is_the_mean_over_sets_and_rows_of_what_is_cut_to_the_range():
     split = split_of(CASE, 0)
     predict = copula(split.train)
     errors = [
-        np.abs(np.clip(predict(split.test, each), 0, 1) - split.test[:, -1]).mean()
-        for each in split.evidence
+        np.abs(np.clip(predict(split.test, one), 0, 1) - split.test[:, -1]).mean()
+        for one in split.evidence
     ]
-    found = perform(Trial(STUDY, CASE, 200, 0, COPULA))
-    assert found.off == pytest.approx(np.mean(errors), rel=1e-5)
-    assert found.spread == pytest.approx(np.std(errors), rel=1e-4)
+    actual = perform(Trial(STUDY, CASE, 200, 0, COPULA))
+    assert actual.off == pytest.approx(np.mean(errors), rel=1e-5)
+    assert actual.spread == pytest.approx(np.std(errors), rel=1e-4)
 
 
 def test_one_kernel_tree_answers_with_and_without_the_gaussian_beside_it():
@@ -138,9 +138,9 @@ def test_the_tree_puts_attributes_of_a_group_together():
 
 
 def test_the_tree_has_a_picture_of_its_own(tmp_path):
-    found = run("fig-6.7", scale="tiny", out=tmp_path)
-    assert found.csv.with_name("fig-6.7-tiny-tree.png").read_bytes().startswith(b"\x89PNG")
-    assert "Gaussian copula" in found.table
+    actual = run("fig-6.7", scale="tiny", out=tmp_path)
+    assert actual.csv.with_name("fig-6.7-tiny-tree.png").read_bytes().startswith(b"\x89PNG")
+    assert "Gaussian copula" in actual.table
 
 
 def test_towns_that_are_not_there_are_missed_before_the_work(monkeypatch, tmp_path):

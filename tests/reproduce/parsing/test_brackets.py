@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from tacit.datasets.treebanks import load_tagged_text, load_treebank, load_word_vectors
+from tacit.datasets.treebanks import (
+    load_tagged_text,
+    load_treebank,
+    load_word_vectors,
+    word_vectors_path,
+)
 from tacit.errors import MissingDataError
 from tacit.parsing.constituent_context import ConstituentContextModel
 from tacit.parsing.data.parse_trees import ParseTree
@@ -34,11 +39,16 @@ def method(name):
         for module in (table_8_2, table_8_1, fig_8_5)
         for method in module.EXPERIMENT.settings["tiny"].methods
     )
-    return next(each for each in every if each.name == name)
+    return next(one for one in every if one.name == name)
 
 
 def spans_of(parses):
     return [parse.spans for parse in parses]
+
+
+def printed_parser(**arguments):
+    rank, bandwidth = brackets.chosen_parameters(1, 1)
+    return SpanParser(preset="printed", rank=rank, bandwidth=bandwidth, **arguments)
 
 
 def by_hand(case, longest, spans):
@@ -54,12 +64,12 @@ def part_of(case):
 
 
 def checked(case, longest, name, spans, seed=0):
-    found = perform(Trial(STUDY, case, longest, seed, method(name)))
-    wanted = by_hand(case, longest, spans)
-    assert found.f1 == pytest.approx(wanted.f1, rel=1e-5)  # six digits are kept
-    assert found.without_whole == pytest.approx(wanted.without_whole, rel=1e-5)
-    assert found.by_sentence == pytest.approx(wanted.by_sentence, rel=1e-5)
-    assert found.n_sentences == wanted.n_sentences > 0
+    actual = perform(Trial(STUDY, case, longest, seed, method(name)))
+    expected = by_hand(case, longest, spans)
+    assert actual.f1 == pytest.approx(expected.f1, rel=1e-5)  # six digits are kept
+    assert actual.without_whole == pytest.approx(expected.without_whole, rel=1e-5)
+    assert actual.by_sentence == pytest.approx(expected.by_sentence, rel=1e-5)
+    assert actual.n_sentences == expected.n_sentences > 0
 
 
 @pytest.mark.parametrize("case", [TRAIN, TEST], ids=str)
@@ -91,32 +101,49 @@ def test_words_of_one_cluster_have_one_name(made_up_treebanks):
 def test_the_metric_learns_from_training_sentences_and_tagged_text(case, name):
     text = [tree.leaves() for tree in part_of(TRAIN)]
     text += [*load_tagged_text("conll2000"), *load_tagged_text("brown")]
-    vectors = load_word_vectors({"CC": "cca50_en", "BC": "brown_clusters_en"}[name[:2]])
-    parser = SpanParser(prior=None, vectors=vectors).fit(text)
+    vectors = word_vectors_path({"CC": "cca50_en", "BC": "brown_clusters_en"}[name[:2]])
+    parser = printed_parser(vectors=vectors).fit(text)
     golds = [gold_spans(tree) for tree in part_of(case)]
     tops = [gold_top(*gold) for gold in golds] if name.endswith("-O") else None
     checked(case, 10, name, spans_of(parser.predict(part_of(case), tops)))
 
 
+def test_parameters_are_those_of_the_best_f1_on_short_training_sentences(monkeypatch):
+    text = [tree.leaves() for tree in part_of(TRAIN)]
+    text += [*load_tagged_text("conll2000"), *load_tagged_text("brown")]
+    vectors = brackets._vectors("neural", ENGLISH)
+    scores = {}
+    monkeypatch.setattr(brackets, "BANDWIDTHS", (0.2, 0.6))
+    monkeypatch.setattr(brackets, "RANKS", (3, 5))
+    for rank in (3, 5):
+        for bandwidth in (0.2, 0.6):
+            parser = SpanParser(
+                preset="printed", vectors=vectors, rank=rank, bandwidth=bandwidth
+            ).fit(text)
+            spans = spans_of(parser.predict(part_of(TRAIN)))
+            scores[rank, bandwidth] = by_hand(TRAIN, 10, spans).f1
+    assert scores[brackets.chosen_parameters(1, 1)] == max(scores.values())
+
+
 def test_neural_vectors_are_cut_to_some_directions_and_to_length_one(monkeypatch):
     assert brackets.N_NEURAL == 50
     monkeypatch.setattr(brackets, "N_NEURAL", 3)
-    found = brackets._vectors("neural", ENGLISH)
-    assert found.n_features == 3
-    assert np.allclose(np.linalg.norm(found.vectors, axis=1), 1)
+    actual = brackets._vectors("neural", ENGLISH)
+    assert actual.n_features == 3
+    assert np.allclose(np.linalg.norm(actual.vectors, axis=1), 1)
     unit = load_word_vectors("glove100_en").unit().vectors
     left, sizes, _ = np.linalg.svd(unit, full_matrices=False)
     cut = left[:, :3] * sizes[:3]
     cut /= np.linalg.norm(cut, axis=1, keepdims=True)
-    assert np.allclose(found.vectors @ found.vectors.T, cut @ cut.T)
+    assert np.allclose(actual.vectors @ actual.vectors.T, cut @ cut.T)
 
 
 @pytest.mark.parametrize("treebank", [SPANISH, CHINESE])
 def test_other_languages_have_no_tagged_text(treebank):
     case = BankCase(treebank, "test")
     text = [tree.leaves() for tree in part_of(BankCase(treebank, "train"))]
-    vectors = load_word_vectors("brown_clusters_es") if treebank == SPANISH else "cca"
-    parser = SpanParser(prior=None, vectors=vectors, n_features=8).fit(text)
+    vectors = word_vectors_path("brown_clusters_es") if treebank == SPANISH else "cca"
+    parser = printed_parser(vectors=vectors, n_features=8).fit(text)
     checked(case, 10, "BC", spans_of(parser.predict(part_of(case))))
 
 
@@ -133,9 +160,7 @@ def test_right_branching_has_the_same_top_brackets(ending):
 def test_our_own_parser_is_the_default_one():
     text = [tree.leaves() for tree in part_of(TRAIN)]
     text += [*load_tagged_text("conll2000"), *load_tagged_text("brown")]
-    checked(
-        TEST, 10, "SpanParser", spans_of(SpanParser(n_features=8).fit(text).predict(part_of(TEST)))
-    )
+    checked(TEST, 10, "Tacit", spans_of(SpanParser(n_features=8).fit(text).predict(part_of(TEST))))
 
 
 def test_random_starts_have_their_seeds():
@@ -148,8 +173,8 @@ def test_random_starts_have_their_seeds():
 def test_less_is_spread_over_all_of_it_and_long_sentences_are_not_judged():
     whole, less = bank_of(ENGLISH, 1), bank_of(ENGLISH, 4)
     assert less.sentences == whole.sentences[::4]
-    found = perform(Trial(STUDY, BankCase(ENGLISH, most=6), 6, 0, method("CCM")))
-    assert found.n_sentences == sum(n <= 6 for n, _ in whole.golds) < len(whole.golds)
+    actual = perform(Trial(STUDY, BankCase(ENGLISH, most=6), 6, 0, method("CCM")))
+    assert actual.n_sentences == sum(n <= 6 for n, _ in whole.golds) < len(whole.golds)
 
 
 def test_trees_without_words_are_left_out(monkeypatch):

@@ -31,7 +31,7 @@ from tacit.toy import sample_trees
 @pytest.fixture
 def treebanks(tmp_path, monkeypatch):
     """Two treebanks of a small grammar; of the first, one tree to judge on is long."""
-    found = {}
+    actual = {}
     for number, name in enumerate(grammars.TREEBANKS):
         lines = [str(tree) for tree in sample_trees(60, random_state=number)]
         if name == WSJ:
@@ -39,20 +39,20 @@ def treebanks(tmp_path, monkeypatch):
         path = tmp_path / "treebanks" / name / f"{name}.mrg"
         path.parent.mkdir(parents=True)
         path.write_text("\n".join(lines))
-        found[name] = read_trees(lines)
+        actual[name] = read_trees(lines)
     monkeypatch.setenv("TACIT_DATA", str(tmp_path))
     caches = (grammars.trees_of, grammars.fit, grammars.parsed)
     for cache in caches:
         cache.cache_clear()
-    yield found
+    yield actual
     for cache in caches:
         cache.cache_clear()
 
 
 def test_nine_tenths_are_learnt_from_and_short_ones_of_the_rest_judged_on(treebanks):
-    found = grammars.trees_of(GrammarCase(WSJ, 2, 3))
-    assert len(found.train) == 27
-    assert found.test == treebanks[WSJ][54:59:3]
+    actual = grammars.trees_of(GrammarCase(WSJ, 2, 3))
+    assert len(actual.train) == 27
+    assert actual.test == treebanks[WSJ][54:59:3]
     assert len(grammars.trees_of(GrammarCase(GENIA)).test) == 6
 
 
@@ -68,9 +68,9 @@ def test_a_run_is_what_the_estimator_does(treebanks, method):
         return
     learn = {PCFG: "auto", BY_EM: "em", TACIT_SPECTRAL: "spectral", TACIT_AUTO: "auto"}[method]
     model = LatentPCFG(1 if method is PCFG else 2, learn).fit(trees.train)
-    found = model.predict([tree.leaves() for tree in trees.test])
-    assert run.f1 == pytest.approx(100 * labelled_score(trees.test, found).f1, rel=1e-5)
-    expected = 100 * labelled_score(trees.test, found, convention="evalb").f1
+    actual = model.predict([tree.leaves() for tree in trees.test])
+    assert run.f1 == pytest.approx(100 * labelled_score(trees.test, actual).f1, rel=1e-5)
+    expected = 100 * labelled_score(trees.test, actual, convention="evalb").f1
     assert run.evalb == pytest.approx(expected, rel=1e-5)
 
 
@@ -138,15 +138,17 @@ def test_the_claim_holds_on_the_printed_numbers():
     ("method", "size", "change", "failing"),
     [
         (PRINTED, 8, -0.1, [0]),
-        (PRINTED, 24, -1.5, [0]),
+        (PRINTED, 24, -1.5, [0, 1]),
+        (PRINTED, 24, -0.2, [1]),
         (PRINTED, 32, -0.3, [1]),
+        (PRINTED, 16, -0.7, []),
         (BY_EM, 32, -1.8, [2]),
         (TACIT_SPECTRAL, 32, -9.0, []),
     ],
 )
 def test_f1_of_one_treebank_decides(treebank, method, size, change, failing):
-    found = held(but(f1_as_printed, treebank, method, size, change))
-    assert [part for part in range(5) if not found[part]] == failing
+    actual = held(but(f1_as_printed, treebank, method, size, change))
+    assert [part for part in range(5) if not actual[part]] == failing
 
 
 @pytest.mark.parametrize("treebank", [WSJ, GENIA])
@@ -161,13 +163,17 @@ def test_the_table_has_every_figure_of_the_slides_beside_ours():
     text = EXPERIMENT.table(runs_of())
     for section, figures in PRINTED_F1.items():
         for place, name in enumerate(("EM", "spectral")):
-            (line,) = (each for each in text.splitlines() if f"{section}: {name} " in each)
+            (line,) = (
+                splitline for splitline in text.splitlines() if f"{section}: {name} " in splitline
+            )
             assert line.split()[-len(figures) :] == [
-                f"{each[place]:.2f}" for each in figures.values()
+                f"{figure[place]:.2f}" for figure in figures.values()
             ]
-    (line,) = (each for each in text.splitlines() if "EM, best model" in each)
+    (line,) = (splitline for splitline in text.splitlines() if "EM, best model" in splitline)
     assert line.split()[-4:] == ["10800", "93960", "336960", "673920"]
-    line, _ = (each for each in text.splitlines() if each.startswith("genia: Tacit auto  "))
+    line, _ = (
+        splitline for splitline in text.splitlines() if splitline.startswith("genia: Tacit auto  ")
+    )
     assert line.split()[-8:-6] == ["85.60", "(84.60)"]
     assert "not free" in text
     few = EXPERIMENT.table(runs_of(scale="small"))
@@ -176,9 +182,28 @@ def test_the_table_has_every_figure_of_the_slides_beside_ours():
     assert "section 23" not in few
 
 
+def test_training_is_timed_by_stage(treebanks):
+    run = perform(Trial(STUDY, GrammarCase(WSJ), 2, 0, PRINTED))
+    parts = [getattr(run, f"{stage}_seconds") for stage in grammars.STAGES.values()]
+    assert min(parts) > 0
+    assert sum(parts) <= run.seconds
+    assert perform(Trial(STUDY, GrammarCase(WSJ), 2, 0, BY_EM)).svd_seconds == 0
+    (line,) = (
+        line
+        for line in EXPERIMENT.table(runs_of()).split("'Tacit spectral'")[0].splitlines()
+        if line.startswith("(printed) a -> b c")
+    )
+    assert line.split()[-4:] == ["5640", "11580", "17640", "26160"]
+
+
+def test_with_fewer_states_than_print_claims_it_is_not_judged():
+    finding = EXPERIMENT.judge(runs_of(lambda _: 1.0, lambda _: 1.0, "tiny"))[1]
+    assert (finding.held, finding.measured) == (False, "not run at this scale")
+
+
 def test_settings_are_those_of_the_slides():
     paper = EXPERIMENT.settings["paper"]
     assert paper.sizes == STATES == (8, 16, 24, 32)
     assert [case.treebank for case in paper.cases] == [WSJ, GENIA]
     assert {case.every for case in paper.cases} == {1}
-    assert EXPERIMENT.judge(replace(runs_of(scale="small")))[3].seen.endswith("4.9 times")
+    assert EXPERIMENT.judge(replace(runs_of(scale="small")))[3].measured.endswith("12.9 times")

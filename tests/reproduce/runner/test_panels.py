@@ -102,7 +102,7 @@ def test_sizes_at_which_most_models_failed_have_no_mark():
     assert marks["alternate"] == list(settings.sizes)
 
 
-def test_lines_of_one_panel_can_be_told_apart_without_colours():
+def test_lines_of_one_panel_can_be_distinguished_without_colours():
     for name in MODULES:
         experiment = experiment_of(name)
         for panel in experiment.panels(experiment.settings["paper"]):
@@ -114,7 +114,7 @@ def test_losses_are_drawn_below_zero_and_orders_are_whole_numbers():
     figure, settings = drawn("fig-9.2", lambda t: -3.0 if t.method.name == "PLRE" else 1.0, "small")
     figure.canvas.draw()
     for ax in figure.axes:
-        line = next(each for each in ax.get_lines() if each.get_label() == "PLRE")
+        line = next(one for one in ax.get_lines() if one.get_label() == "PLRE")
         assert set(line.get_ydata()) == {-3.0}
         assert {float(tick) for tick in ax.get_xticks()} >= set(settings.sizes)
         assert all(float(tick).is_integer() for tick in ax.get_xticks())

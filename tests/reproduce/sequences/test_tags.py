@@ -14,19 +14,19 @@ from tacit.reproduce.runner.trials import Method, Trial
 from tacit.reproduce.sequences import tags
 from tacit.reproduce.sequences.tags import STUDY, TagCase, judged, tags_of
 from tacit.reproduce.sequences.wfa_pos import BIGRAM, BY_EM, METHODS, SYMBOLS
-from tacit.sequences.query.automata import Told
+from tacit.sequences.query.automata import NodePredictions
 
 pytestmark = pytest.mark.usefixtures("made_up_tags")
 CASE = TagCase(n_train=140, n_aside=30, n_test=20)
 
 
 def test_sentences_are_the_first_of_each_part():
-    found = tags_of(CASE)
-    assert len(found.train.lengths) == 140
-    first = [found.train.symbols[code] for code in found.train.split(found.train.codes)[0]]
+    actual = tags_of(CASE)
+    assert len(actual.train.lengths) == 140
+    first = [actual.train.symbols[code] for code in actual.train.split(actual.train.codes)[0]]
     assert first == load_postags("upos", "train")[0]
-    assert int(found.aside.ends.sum()) == 30
-    assert int(found.test.ends.sum()) == 20
+    assert int(actual.aside.ends.sum()) == 30
+    assert int(actual.test.ends.sum()) == 20
 
 
 def test_wrong_answers_are_counted_at_every_place_and_end():
@@ -47,23 +47,23 @@ def test_wrong_answers_are_counted_at_every_place_and_end():
             wrong += said.argmax() != code
             log += math.log(said[code])
             n += 1
-    found = judged(Told(tree, probs, Repairs(), 0))
-    assert found == pytest.approx((wrong / n, log / n))
+    actual = judged(NodePredictions(tree, probs, Repairs(), 0))
+    assert actual == pytest.approx((wrong / n, log / n))
 
 
 def test_every_method_tells_better_than_chance():
     for method in METHODS:
-        found = perform(Trial(STUDY, CASE, 3, 0, method))
-        assert not found.failure
-        assert found.wrong < 0.8
-        assert found.seconds > 0
-        assert math.isfinite(found.nats)
+        actual = perform(Trial(STUDY, CASE, 3, 0, method))
+        assert not actual.failure
+        assert actual.wrong < 0.8
+        assert actual.seconds > 0
+        assert math.isfinite(actual.nats)
 
 
 def test_more_states_than_the_basis_carries_is_a_failure_that_is_told():
-    found = perform(Trial(STUDY, CASE, 30, 0, SYMBOLS))
-    assert found.wrong == math.inf
-    assert "rank=30" in found.failure
+    actual = perform(Trial(STUDY, CASE, 30, 0, SYMBOLS))
+    assert actual.wrong == math.inf
+    assert "rank=30" in actual.failure
 
 
 def test_random_starts_are_those_of_the_seed():

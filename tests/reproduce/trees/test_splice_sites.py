@@ -15,7 +15,13 @@ from tacit.reproduce.junction.fig_5_4 import ONLINE, PRINTED
 from tacit.reproduce.runner.running import experiment_of, perform
 from tacit.reproduce.runner.trials import Method, Trial
 from tacit.reproduce.trees import splice_sites
-from tacit.reproduce.trees.dna_strands import LETTERS, STANDS_FOR, Strands, likelihoods, strands
+from tacit.reproduce.trees.dna_sequences import (
+    LETTERS,
+    STANDS_FOR,
+    DnaSequences,
+    dna_sequences,
+    likelihoods,
+)
 from tacit.reproduce.trees.song_fig_2 import EM, NEW, SPECTRAL, TACIT_NEW
 from tacit.reproduce.trees.song_fig_3 import AUTO
 from tacit.reproduce.trees.splice_sites import (
@@ -32,13 +38,13 @@ CASE = SiteCase("polya", order=1, n_states=2, n_test=60)
 
 
 def test_poly_a_sequences_are_cut_around_the_signal():
-    found = strands("polya")
-    assert found.signs.shape == (240, 100)
-    assert found.names == ("0", "1")
-    assert found.classes.tolist()[:4] == [0, 1, 0, 1]
-    assert (found.codes >= 0).all()
+    actual = dna_sequences("polya")
+    assert actual.signs.shape == (240, 100)
+    assert actual.names == ("0", "1")
+    assert actual.classes.tolist()[:4] == [0, 1, 0, 1]
+    assert (actual.codes >= 0).all()
     whole = [line.split(",")[1] for line in _lines("polya_omni_aataaa/polya_omni_AATAAA_10300.csv")]
-    assert "".join(found.signs[7]) == whole[8][50:100] + whole[8][106:156]
+    assert "".join(actual.signs[7]) == whole[8][50:100] + whole[8][106:156]
 
 
 def _lines(path):
@@ -48,14 +54,14 @@ def _lines(path):
 
 
 def test_splice_letters_that_stand_for_several_are_sets_when_asked_and_missing_when_learnt():
-    found = strands("splice")
-    assert found.names == ("EI", "IE", "N")
-    assert found.signs[5, -2:].tolist() == ["N", "R"]
-    assert found.codes[5, -2:].tolist() == [-1, -1]
-    evidence = found.evidence(np.array([5, 6]))
+    actual = dna_sequences("splice")
+    assert actual.names == ("EI", "IE", "N")
+    assert actual.signs[5, -2:].tolist() == ["N", "R"]
+    assert actual.codes[5, -2:].tolist() == [-1, -1]
+    evidence = actual.evidence(np.array([5, 6]))
     assert list(evidence.soft) == [59]
     assert evidence.soft[59][0].tolist() == [1, 0, 1, 0]  # A or G
-    assert evidence.soft[59][1].tolist() == likelihoods(str(found.signs[6, 59])).tolist()
+    assert evidence.soft[59][1].tolist() == likelihoods(str(actual.signs[6, 59])).tolist()
 
 
 def test_every_letter_for_several_stands_for_those_of_the_code():
@@ -72,13 +78,13 @@ def test_every_letter_for_several_stands_for_those_of_the_code():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_sequence_is_learnt_from_and_judged_on(seed):
-    found = strands("splice")
-    assert len(found.signs) == 330
-    assert len(np.unique(found.sequence)) == 300
-    test, train = disjoint_rows(found.sequence, 100, np.random.default_rng(seed))
+    actual = dna_sequences("splice")
+    assert len(actual.signs) == 330
+    assert len(np.unique(actual.sequence)) == 300
+    test, train = disjoint_rows(actual.sequence, 100, np.random.default_rng(seed))
     assert len(test) == 100
     assert len(set(test) | set(train)) == len(test) + len(train) <= 330
-    words = ["".join(row) for row in found.signs]
+    words = ["".join(row) for row in actual.signs]
     assert not {words[row] for row in test} & {words[row] for row in train}
     left_out = set(range(330)) - set(test) - set(train)
     assert left_out
@@ -86,14 +92,14 @@ def test_no_sequence_is_learnt_from_and_judged_on(seed):
 
 
 def test_smaller_training_sets_are_parts_of_larger_ones_and_classes_are_kept_apart():
-    found = strands("splice")
+    actual = dna_sequences("splice")
     small, large = (split_of("splice", 50, 1, n_rows) for n_rows in (60, 120))
     assert np.array_equal(small.test.codes, large.test.codes)
     assert sum(map(len, small.train)) == 60
     assert sum(map(len, large.train)) == 120
     for number in range(3):
         assert np.array_equal(small.train[number], large.train[number][: len(small.train[number])])
-        of_class = {tuple(row) for row in found.codes[found.classes == number].tolist()}
+        of_class = {tuple(row) for row in actual.codes[actual.classes == number].tolist()}
         assert {tuple(row) for row in small.train[number].tolist()} <= of_class
     other = split_of("splice", 50, 2, 60)
     assert not np.array_equal(small.test.codes, other.test.codes)
@@ -105,8 +111,8 @@ def test_the_class_is_the_one_whose_joint_table_has_more(method, monkeypatch):
     signs = np.array(
         [rng.choice(list("ACGT"), size=(4, 4), p=row) for row in ([0.4, 0.1, 0.1, 0.4],) * 50]
     )
-    short = Strands(("a", "b"), rng.integers(0, 2, size=200), signs.reshape(-1, 4))
-    monkeypatch.setattr(splice_sites, "_strands", lambda _: short)
+    short = DnaSequences(("a", "b"), rng.integers(0, 2, size=200), signs.reshape(-1, 4))
+    monkeypatch.setattr(splice_sites, "_dna_sequences", lambda _: short)
     split_of.cache_clear()
     trial = Trial(STUDY, SiteCase("short", 1, 2, 40), 150, 0, method)
     split = split_of("short", 40, 0, 150)
@@ -117,7 +123,7 @@ def test_the_class_is_the_one_whose_joint_table_has_more(method, monkeypatch):
         scores, _ = class_scores([network], Evidence(every), raw=False)
         joints.append(np.exp(scores[0]).reshape((4,) * 4))
         assert joints[-1].sum() == pytest.approx(1, abs=0.3 if method.as_printed else 0.05)
-    found = np.array([joint[tuple(split.test.codes.T)] for joint in joints]).argmax(axis=0)
+    actual = np.array([joint[tuple(split.test.codes.T)] for joint in joints]).argmax(axis=0)
     by_bayes = np.array(
         [
             len(rows) * joint[tuple(split.test.codes.T)]
@@ -127,7 +133,7 @@ def test_the_class_is_the_one_whose_joint_table_has_more(method, monkeypatch):
     outcome = perform(trial)
     assert outcome.wrong_by_bayes == pytest.approx(np.mean(by_bayes != split.answers), rel=1e-5)
     if outcome.not_positive == 0:
-        assert outcome.wrong == pytest.approx(np.mean(found != split.answers), rel=1e-5)
+        assert outcome.wrong == pytest.approx(np.mean(actual != split.answers), rel=1e-5)
     split_of.cache_clear()
 
 
@@ -160,7 +166,7 @@ def test_raw_estimates_are_compared_with_their_signs_and_floored_ones_without(mo
     assert floored.argmax(axis=0).tolist() == [0, 1]
 
 
-def test_classes_that_differ_are_told_apart_and_better_with_more_sequences():
+def test_classes_that_differ_are_distinguished_and_better_with_more_sequences():
     for method in (AUTO, EM):
         few, many = (perform(Trial(STUDY, CASE, n, 0, method)) for n in (20, 170))
         assert many.wrong <= few.wrong
@@ -180,9 +186,9 @@ def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):
         raise RankError("too many\nstates")
 
     monkeypatch.setattr(splice_sites, "_learn", refused)
-    found = perform(Trial(STUDY, CASE, 50, 0, Method("never", "em")))
-    assert found.failure == "too many states"
-    assert found.wrong == found.wrong_by_bayes == math.inf
+    actual = perform(Trial(STUDY, CASE, 50, 0, Method("never", "em")))
+    assert actual.failure == "too many states"
+    assert actual.wrong == actual.wrong_by_bayes == math.inf
 
 
 def test_without_the_data_nothing_is_written(tmp_path, monkeypatch):
@@ -199,10 +205,10 @@ def test_a_letter_for_several_counts_as_all_of_them(method):
     trial = Trial(STUDY, SiteCase("splice", 2, 2, 50), 200, 0, method)
     split = split_of("splice", 50, 0, 200)
     network, _ = splice_sites._learn(trial, split.tables[0])
-    found = strands("splice")
-    signs = found.signs[[7, 7, 7, 8]].copy()
+    actual = dna_sequences("splice")
+    signs = actual.signs[[7, 7, 7, 8]].copy()
     signs[:3, 20] = ["R", "A", "G"]  # R stands for A or G
-    rows = Strands(found.names, found.classes[:4], signs).evidence(np.arange(4))
+    rows = DnaSequences(actual.names, actual.classes[:4], signs).evidence(np.arange(4))
     sign, log_abs = log_values(network, rows)
     several, one, other, _ = sign * np.exp(log_abs - log_abs.max())
     assert several == pytest.approx(one + other, rel=1e-9)
@@ -224,7 +230,7 @@ def test_second_order_models_are_learnt_by_the_preset_for_them():
 
 def test_classes_without_any_probability_are_no_error():
     tables = [{"h": [1.0], "x": [[1.0, 0.0]]}, {"h": [1.0], "x": [[0.5, 0.5]]}]
-    networks = [_two_places(each["x"][0]) for each in tables]
+    networks = [_two_places(table["x"][0]) for table in tables]
     rows = Evidence(np.array([[0, 0], [1, 1]], dtype=np.int16))
     scores, not_positive = class_scores(networks, rows, raw=True)
     assert scores.argmax(axis=0).tolist() == [0, 1]
@@ -250,10 +256,10 @@ def test_real_sequences_are_enough_for_the_largest_training_sets(monkeypatch):
     for name in ("fig-5.5", "song-fig-3"):
         chosen = experiment_of(name).settings["paper"]
         case = chosen.cases[0]
-        found = strands(case.data)
+        actual = dna_sequences(case.data)
         for seed in range(chosen.n_seeds):
             _, rest = disjoint_rows(
-                found.sequence, case.n_test, np.random.default_rng([case.n_test, seed])
+                actual.sequence, case.n_test, np.random.default_rng([case.n_test, seed])
             )
             # Copies of sequences that are judged are left out: a few of 9500.
             assert len(rest) >= 0.998 * chosen.sizes[-1]

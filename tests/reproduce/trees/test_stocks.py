@@ -15,7 +15,7 @@ from tacit.reproduce.runner.trials import Method, Trial
 from tacit.reproduce.trees import stocks
 from tacit.reproduce.trees.fig_7_9 import AUTO, METHODS, OBSERVED, SPECTRAL, TACIT_SPECTRAL
 from tacit.reproduce.trees.stocks import STUDY, StockCase, queries, stock_moves
-from tacit.trees.learn.structures import learn_structure
+from tacit.trees.learn.selection.structures import learn_structure
 
 pytestmark = pytest.mark.usefixtures("made_up_stocks")
 CASE = StockCase(
@@ -102,9 +102,9 @@ def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):
         raise RankError("too many\nstates")
 
     monkeypatch.setattr(stocks, "_learn", refused)
-    found = perform(Trial(STUDY, CASE, 2, 0, Method("never", "em")))
-    assert found.failure == "too many states"
-    assert found.wrong == math.inf
+    actual = perform(Trial(STUDY, CASE, 2, 0, Method("never", "em")))
+    assert actual.failure == "too many states"
+    assert actual.wrong == math.inf
 
 
 def test_more_evidence_helps_on_stocks_that_move_together():

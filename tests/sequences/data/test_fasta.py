@@ -1,4 +1,4 @@
-"""FASTA files, plain and packed."""
+"""FASTA files, plain and compressed."""
 
 import bz2
 import gzip
@@ -19,14 +19,14 @@ RECORDS = [("one first of all", "ACGTACGT"), ("two", ""), ("three", "NN-*")]
 @pytest.mark.parametrize("name", ["a.fa", "a.fasta", "a.FNA", "a.fa.gz", "a.faa.bz2", "a.ffn.xz"])
 def test_records_are_names_and_letters(tmp_path, name):
     path = tmp_path / name
-    pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}.get(
+    compress = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}.get(
         name.rsplit(".", 1)[1], bytes
     )
-    path.write_bytes(pack(TEXT.encode()))
+    path.write_bytes(compress(TEXT.encode()))
     assert list(read_fasta(path)) == RECORDS
-    found = read_sequences(path)
-    assert found.lengths.tolist() == [8, 0, 4]
-    assert found.symbols == ("*", "-", "A", "C", "G", "N", "T")
+    sequences = read_sequences(path)
+    assert sequences.lengths.tolist() == [8, 0, 4]
+    assert sequences.symbols == ("*", "-", "A", "C", "G", "N", "T")
 
 
 def test_lower_case_can_be_kept(tmp_path):
@@ -42,16 +42,16 @@ def test_records_come_one_after_the_other(tmp_path):
 
 
 @given(st.lists(st.text("ACGTN", max_size=30), min_size=1, max_size=5), st.integers(1, 12))
-def test_lines_may_be_cut_anywhere(tmp_path_factory, letters, width):
+def test_lines_may_be_cut_anywhere(tmp_path_factory, texts, width):
     path = tmp_path_factory.mktemp("fasta") / "cut.fa"
     lines = []
-    for number, each in enumerate(letters):
+    for number, text in enumerate(texts):
         lines += [
             f">{number}",
-            *(each[first : first + width] for first in range(0, len(each), width)),
+            *(text[first : first + width] for first in range(0, len(text), width)),
         ]
     path.write_text("\n".join(lines))
-    assert [found for _, found in read_fasta(path)] == letters
+    assert [text for _, text in read_fasta(path)] == texts
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,15 @@ def test_what_is_no_fasta_file_is_refused(tmp_path, text, words):
         list(read_fasta(tmp_path / "a.fa"))
 
 
-def test_files_that_are_not_there_or_damaged_are_named(tmp_path):
+def test_missing_and_damaged_files_are_named(tmp_path):
     with pytest.raises(MissingDataError, match="there is no file"):
         list(read_fasta(tmp_path / "none.fa"))
-    packed = gzip.compress(TEXT.encode() * 100)
-    for name, content in (("a.fa", b"\xff\xfe>"), ("b.fa.gz", packed[:-20]), ("c.fa.xz", b"no")):
+    compressed = gzip.compress(TEXT.encode() * 100)
+    for name, content in (
+        ("a.fa", b"\xff\xfe>"),
+        ("b.fa.gz", compressed[:-20]),
+        ("c.fa.xz", b"no"),
+    ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(FileFormatError, match=f"{name}' cannot be read as text"):
             list(read_fasta(tmp_path / name))

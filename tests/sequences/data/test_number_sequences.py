@@ -1,4 +1,4 @@
-"""Sequences of numbers from whatever holds them."""
+"""Sequences of numbers from any supported input."""
 
 import numpy as np
 import pandas as pd
@@ -23,16 +23,16 @@ def test_all_forms_of_the_same_sequences_are_read_alike():
         [np.array(first)[:, None], np.array(second)[:, None]],
     ]
     for form in forms:
-        found = read_series(form)
-        assert np.array_equal(found.values[:, 0], [1, 2, 3, np.nan, 5], equal_nan=True)
-        assert found.lengths.tolist() == [2, 3]
-        assert found.names == ("x0",)
-        assert not found.single
-        assert found.joined == isinstance(form, tuple)
-        if found.joined:
-            assert found.split(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
+        series = read_series(form)
+        assert np.array_equal(series.values[:, 0], [1, 2, 3, np.nan, 5], equal_nan=True)
+        assert series.lengths.tolist() == [2, 3]
+        assert series.names == ("x0",)
+        assert not series.single
+        assert series.joined == isinstance(form, tuple)
+        if series.joined:
+            assert series.split(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
         else:
-            assert [part.tolist() for part in found.split(np.arange(5))] == [[0, 1], [2, 3, 4]]
+            assert [part.tolist() for part in series.split(np.arange(5))] == [[0, 1], [2, 3, 4]]
 
 
 def test_one_array_is_one_sequence_and_columns_have_names():
@@ -40,16 +40,16 @@ def test_one_array_is_one_sequence_and_columns_have_names():
     assert read_series([1.0, 2.0, None]).values.shape == (3, 1)
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
     for rows in (frame, pl.DataFrame(frame.to_dict("list"))):
-        found = read_series(rows)
-        assert (found.names, found.lengths.tolist()) == (("a", "b"), [2])
+        series = read_series(rows)
+        assert (series.names, series.lengths.tolist()) == (("a", "b"), [2])
     assert read_series(frame.to_numpy()).names == ("x0", "x1")
     assert read_series([frame, frame]).lengths.tolist() == [2, 2]
 
 
 def test_empty_sequences_are_kept():
-    found = read_series([[], [1.0], []])
-    assert found.lengths.tolist() == [0, 1, 0]
-    assert found.ends.tolist() == [0, 0, 1, 1]
+    series = read_series([[], [1.0], []])
+    assert series.lengths.tolist() == [0, 1, 0]
+    assert series.ends.tolist() == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_empty_sequences_are_kept():
         (np.ones((2, 0)), DataError, "shape"),
     ],
 )
-def test_what_is_no_sequence_is_refused(wrong, error, words):
+def test_invalid_sequences_are_refused(wrong, error, words):
     with pytest.raises(error, match=words):
         read_series(wrong)
 
@@ -84,7 +84,7 @@ def test_other_columns_than_expected_are_refused():
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=8), st.integers(1, 60))
-def test_cut_sequences_are_stretches_of_them(lengths, most):
+def test_cut_sequences_are_pieces_of_them(lengths, most):
     series = read_series(([float(i) for i in range(sum(lengths))], lengths))
     cut = series.cut(7, most)
     if series.n_positions <= most:

@@ -1,4 +1,4 @@
-"""Sequences of symbols from whatever holds them."""
+"""Sequences of symbols from any supported input."""
 
 import datetime as dt
 import gzip
@@ -30,10 +30,10 @@ from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.data.symbols import merged_symbols
 
 
-def lists_of(found):
+def lists_of(sequences):
     """The sequences as lists of symbols, None where one is missing."""
-    table = (*found.symbols, None)
-    return [[table[code] for code in each] for each in found.split(found.codes)]
+    table = (*sequences.symbols, None)
+    return [[table[code] for code in codes] for codes in sequences.split(sequences.codes)]
 
 
 WORDS = [["b", "a"], [], ["c"], [None, "b"]]
@@ -41,56 +41,56 @@ NUMBERS = [[3, 7], [7], [3, 3, 3]]
 SYMBOLS = st.one_of(st.integers(-3, 3), st.sampled_from("abc"), st.tuples(st.integers(0, 2)))
 LISTS = st.lists(
     st.lists(st.one_of(st.none(), SYMBOLS), max_size=4), min_size=1, max_size=6
-).filter(lambda lists: any(each is not None for one in lists for each in one))
+).filter(lambda lists: any(row is not None for one in lists for row in one))
 
 
 @given(LISTS)
 def test_lists_of_any_symbols_come_back_as_they_were(lists):
-    found = read_sequences(lists)
-    assert lists_of(found) == lists
-    assert found.codes.dtype == np.int32
-    assert found.symbols == merged_symbols(symbol for each in lists for symbol in each)
-    assert not found.single
+    sequences = read_sequences(lists)
+    assert lists_of(sequences) == lists
+    assert sequences.codes.dtype == np.int32
+    assert sequences.symbols == merged_symbols(symbol for row in lists for symbol in row)
+    assert not sequences.single
 
 
 @given(LISTS, st.data())
 def test_symbols_learnt_in_parts_and_merged_are_those_learnt_at_once(lists, data):
     cut = data.draw(st.integers(0, len(lists)))
     parts = [
-        part for part in (lists[:cut], lists[cut:]) if any(any(map(_is_there, e)) for e in part)
+        part for part in (lists[:cut], lists[cut:]) if any(any(map(_is_observed, e)) for e in part)
     ]
     symbols = merged_symbols(*(read_sequences(part).symbols for part in parts))
-    whole = read_sequences(lists)
-    assert symbols == whole.symbols
+    together = read_sequences(lists)
+    assert symbols == together.symbols
     codes = [read_sequences(part, symbols=symbols).codes for part in (lists[:cut], lists[cut:])]
-    assert np.array_equal(np.concatenate(codes), whole.codes)
+    assert np.array_equal(np.concatenate(codes), together.codes)
 
 
-def _is_there(symbol):
+def _is_observed(symbol):
     return symbol is not None
 
 
 @given(LISTS)
 def test_reading_what_was_read_changes_nothing(lists):
-    found = read_sequences(lists)
-    assert read_sequences(found) is found
-    assert read_sequences(found, symbols=found.symbols) is found
-    turned = read_sequences(found, symbols=found.symbols[::-1])
+    sequences = read_sequences(lists)
+    assert read_sequences(sequences) is sequences
+    assert read_sequences(sequences, symbols=sequences.symbols) is sequences
+    turned = read_sequences(sequences, symbols=sequences.symbols[::-1])
     assert lists_of(turned) == lists
-    assert np.array_equal(turned.lengths, found.lengths)
+    assert np.array_equal(turned.lengths, sequences.lengths)
 
 
 FORMS = {
     "lists": NUMBERS,
-    "tuples": [tuple(each) for each in NUMBERS],
-    "arrays": [np.array(each) for each in NUMBERS],
-    "short integers": [np.array(each, dtype=np.int8) for each in NUMBERS],
-    "unsigned": [np.array(each, dtype=np.uint64) for each in NUMBERS],
-    "floats": [np.array(each, dtype=np.float32) for each in NUMBERS],
-    "columns": [np.array(each)[:, None] for each in NUMBERS],
+    "tuples": [tuple(row) for row in NUMBERS],
+    "arrays": [np.array(row) for row in NUMBERS],
+    "short integers": [np.array(row, dtype=np.int8) for row in NUMBERS],
+    "unsigned": [np.array(row, dtype=np.uint64) for row in NUMBERS],
+    "floats": [np.array(row, dtype=np.float32) for row in NUMBERS],
+    "columns": [np.array(row)[:, None] for row in NUMBERS],
     "some of each": [NUMBERS[0], np.array(NUMBERS[1]), tuple(NUMBERS[2])],
     "ranges and series": [[3, 7], range(7, 8), pd.Series([3, 3, 3])],
-    "arrow arrays": [pa.array(each) for each in NUMBERS],
+    "arrow arrays": [pa.array(row) for row in NUMBERS],
     "array of objects": np.array([*map(np.array, NUMBERS)], dtype=object),
     "a tuple": tuple(NUMBERS),
     "with lengths": (np.array([3, 7, 7, 3, 3, 3]), [2, 1, 3]),
@@ -111,11 +111,11 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_sequences_are_read_from_every_form(form):
-    found = read_sequences(FORMS[form])
-    assert lists_of(found) == NUMBERS
-    assert found.symbols == (3, 7)
-    assert all(type(symbol) is int for symbol in found.symbols)
-    assert not found.single
+    sequences = read_sequences(FORMS[form])
+    assert lists_of(sequences) == NUMBERS
+    assert sequences.symbols == (3, 7)
+    assert all(type(symbol) is int for symbol in sequences.symbols)
+    assert not sequences.single
 
 
 def test_columns_of_lists_may_hold_words_and_dates():
@@ -125,9 +125,9 @@ def test_columns_of_lists_may_hold_words_and_dates():
     ):
         assert lists_of(read_sequences(words)) == WORDS
     days = [[dt.date(2020, 1, 2), dt.date(2019, 1, 2)], [None]]
-    found = read_sequences(pa.array(days))
-    assert lists_of(found) == days
-    assert found.symbols == (days[0][1], days[0][0])
+    sequences = read_sequences(pa.array(days))
+    assert lists_of(sequences) == days
+    assert sequences.symbols == (days[0][1], days[0][0])
 
 
 class Wrapped:
@@ -149,31 +149,31 @@ def test_a_tuple_of_sequences_is_no_tuple_of_symbols_and_lengths():
 
 
 def test_an_iterable_is_read_once():
-    assert lists_of(read_sequences(each for each in NUMBERS)) == NUMBERS
+    assert lists_of(read_sequences(row for row in NUMBERS)) == NUMBERS
     assert lists_of(read_sequences(map(iter, NUMBERS))) == NUMBERS
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series, pa.array, pl.Series, pd.array])
-def test_lengths_may_stand_beside_all_kinds_of_columns(kind):
-    found = read_sequences(kind([3, 7, 7, 3, 3, 3]), lengths=[2, 1, 3])
-    assert lists_of(found) == NUMBERS
+def test_lengths_may_be_given_with_all_kinds_of_columns(kind):
+    sequences = read_sequences(kind([3, 7, 7, 3, 3, 3]), lengths=[2, 1, 3])
+    assert lists_of(sequences) == NUMBERS
     words = read_sequences(kind(["one", "two", "one"]), lengths=[0, 2, 1])
     assert lists_of(words) == [[], ["one", "two"], ["one"]]
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_frame_of_one_column_may_have_lengths(frame):
-    found = read_sequences(frame({"x": [3, 7, 7, 3, 3, 3]}), lengths=[2, 1, 3])
-    assert lists_of(found) == NUMBERS
+    sequences = read_sequences(frame({"x": [3, 7, 7, 3, 3, 3]}), lengths=[2, 1, 3])
+    assert lists_of(sequences) == NUMBERS
 
 
 def test_a_list_of_strings_is_one_sequence_of_words():
     words = ["home", "search", "home", "TÄ😀"]
     for kind in (list, tuple, np.array, pd.Series, pa.array, pl.Series):
-        found = read_sequences(kind(words))
-        assert lists_of(found) == [words]
-        assert found.single
-        assert found.symbols == ("TÄ😀", "home", "search")
+        sequences = read_sequences(kind(words))
+        assert lists_of(sequences) == [words]
+        assert sequences.single
+        assert sequences.symbols == ("TÄ😀", "home", "search")
     with pytest.warns(SymbolWarning, match=r"\[list\(text\) for text in texts\]"):
         read_sequences([f"text{number}" for number in range(10)])
 
@@ -182,18 +182,18 @@ def test_strings_among_lists_and_in_a_column_of_sequences_are_characters():
     texts = ["ACCA", "", "TÄ😀"]
     forms = [kind({"sequence": texts}) for kind in (pd.DataFrame, pa.table, pl.DataFrame)]
     for form in (*forms, ["ACCA", [], list("TÄ😀")], [b"ACCA", b"", list("TÄ😀")]):
-        found = read_sequences(form)
-        assert lists_of(found) == [list("ACCA"), [], list("TÄ😀")]
-        assert found.symbols == ("A", "C", "T", "Ä", "😀")
+        sequences = read_sequences(form)
+        assert lists_of(sequences) == [list("ACCA"), [], list("TÄ😀")]
+        assert sequences.symbols == ("A", "C", "T", "Ä", "😀")
 
 
 @pytest.mark.parametrize(
     "one", [[3, 7, 7], np.array([3, 7, 7]), pd.Series([3, 7, 7]), pa.array([3, 7, 7])]
 )
 def test_symbols_alone_are_one_sequence(one):
-    found = read_sequences(one)
-    assert lists_of(found) == [[3, 7, 7]]
-    assert found.single
+    sequences = read_sequences(one)
+    assert lists_of(sequences) == [[3, 7, 7]]
+    assert sequences.single
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_rows_of_an_array_or_frame_are_sequences(frame):
     assert lists_of(read_sequences(frame([[3], [7]]))) == [[3], [7]]
 
 
-def test_what_is_missing_has_code_minus_one_whatever_says_so():
+def test_missing_symbols_of_all_kinds_have_code_minus_one():
     nan = float("nan")
-    for sequences in (
+    for form in (
         [[3, None, 7]],
         [[3, nan, 7]],
         [[3, pd.NA, 7]],
@@ -222,14 +222,14 @@ def test_what_is_missing_has_code_minus_one_whatever_says_so():
         pl.Series([[3, None, 7]]),
         pd.DataFrame([[3, pd.NA, 7]]),
     ):
-        found = read_sequences(sequences)
-        assert found.codes.tolist() == [0, -1, 1]
-        assert found.symbols == (3, 7)
+        sequences = read_sequences(form)
+        assert sequences.codes.tolist() == [0, -1, 1]
+        assert sequences.symbols == (3, 7)
 
 
 def test_many_missing_values_are_no_symbols():
-    found = read_sequences([[float("nan"), "a"], [float("nan"), None]])
-    assert (found.codes.tolist(), found.symbols) == ([-1, 0, -1, -1], ("a",))
+    sequences = read_sequences([[float("nan"), "a"], [float("nan"), None]])
+    assert (sequences.codes.tolist(), sequences.symbols) == ([-1, 0, -1, -1], ("a",))
 
 
 def test_minus_one_is_a_symbol_unless_the_symbols_are_known_and_lack_it():
@@ -248,23 +248,23 @@ def test_symbols_are_sorted_by_kind_and_then_by_value():
     for unit in ("D", "s", "ns"):
         days = np.array(["2020-02-01", "NaT", "2020-01-01"], dtype=f"M8[{unit}]")
         for form in ([days], days[None], days):
-            found = read_sequences(form)
-            assert found.codes.tolist() == [1, -1, 0]
-            assert [str(np.datetime64(each, "D")) for each in found.symbols] == [
+            sequences = read_sequences(form)
+            assert sequences.codes.tolist() == [1, -1, 0]
+            assert [str(np.datetime64(symbol, "D")) for symbol in sequences.symbols] == [
                 "2020-01-01",
                 "2020-02-01",
             ]
 
 
-def test_whole_floats_are_integers_and_fractions_stay():
+def test_integral_floats_are_integers_and_fractions_stay():
     assert read_sequences(np.array([[2.0, 1.0]])).symbols == (1, 2)
     assert type(read_sequences(np.array([[2.0, 1.0]])).symbols[0]) is int
     assert read_sequences(np.array([[2.0, 1.5]])).symbols == (1.5, 2.0)
 
 
 def test_large_and_far_apart_integers_are_symbols():
-    far = [[-(2**40), 2**40, 5]]
-    assert lists_of(read_sequences(np.array(far))) == far
+    distant = [[-(2**40), 2**40, 5]]
+    assert lists_of(read_sequences(np.array(distant))) == distant
     high = np.array([[2**31 + 7, 2**31 + 5]])
     assert read_sequences(high).symbols == (2**31 + 5, 2**31 + 7)
     assert lists_of(read_sequences(np.array([[2**63 + 1, 3]], dtype=np.uint64))) == [[2**63 + 1, 3]]
@@ -276,17 +276,17 @@ def test_integers_are_read_the_same_whatever_their_type():
     for low, high in ((0, 5), (-100, 100), (5, 60_000)):
         values = rng.integers(low, high, size=(40, 5))
         symbols, codes = np.unique(values, return_inverse=True)
-        for each in (values, values.astype(np.int32), values.tolist(), values.astype(float)):
-            found = read_sequences(each)
-            assert found.symbols == tuple(symbols.tolist())
-            assert np.array_equal(found.codes, codes.ravel())
+        for rows in (values, values.astype(np.int32), values.tolist(), values.astype(float)):
+            sequences = read_sequences(rows)
+            assert sequences.symbols == tuple(symbols.tolist())
+            assert np.array_equal(sequences.codes, codes.ravel())
 
 
 def test_codes_by_known_symbols():
-    found = read_sequences(WORDS, symbols=("c", "d", "b", "a"))
-    assert found.codes.tolist() == [2, 3, 0, -1, 2]
-    assert found.symbols == ("c", "d", "b", "a")
-    assert found.lengths.tolist() == [2, 0, 1, 2]
+    sequences = read_sequences(WORDS, symbols=("c", "d", "b", "a"))
+    assert sequences.codes.tolist() == [2, 3, 0, -1, 2]
+    assert sequences.symbols == ("c", "d", "b", "a")
+    assert sequences.lengths.tolist() == [2, 0, 1, 2]
     assert read_sequences([], symbols="ab").lengths.tolist() == []
     assert read_sequences([[], []], symbols="ab").lengths.tolist() == [0, 0]
     assert read_sequences([[None]], symbols=np.array(["a"])).codes.tolist() == [-1]
@@ -308,8 +308,8 @@ def test_an_unknown_symbol_is_named_with_its_place_and_one_that_is_near():
         read_sequences(read_sequences([["a", "b"], ["c"]]), symbols="ab")
     with pytest.raises(CategoryError, match=r"holds 'ab'.*given as \[list\(text\)\]"):
         read_sequences(["ab"], symbols="ab")
-    found = read_sequences([["a", "z"]], symbols="ab", unknown="missing")
-    assert found.codes.tolist() == [0, -1]
+    sequences = read_sequences([["a", "z"]], symbols="ab", unknown="missing")
+    assert sequences.codes.tolist() == [0, -1]
     assert read_sequences(
         read_sequences([["a", "z"]]), symbols="ab", unknown="missing"
     ).codes.tolist() == [0, -1]
@@ -336,7 +336,7 @@ def test_an_unknown_symbol_is_named_with_its_place_and_one_that_is_near():
         (pa.array([[1], None]), "sequence 1 is missing; give an empty list"),
     ],
 )
-def test_what_holds_no_sequences_is_refused(X, words):
+def test_inputs_without_sequences_are_refused(X, words):
     with pytest.raises(DataError, match=words):
         read_sequences(X)
 
@@ -344,7 +344,7 @@ def test_what_holds_no_sequences_is_refused(X, words):
 @pytest.mark.parametrize(
     "X", [5, None, {"a": [1]}, {1, 2}, b"ACGT", sp.csr_matrix(np.eye(2)), object()]
 )
-def test_what_is_of_no_kind_that_is_understood_is_refused(X):
+def test_unsupported_types_are_refused(X):
     with pytest.raises(ArgumentTypeError, match="give a list of sequences"):
         read_sequences(X)
 
@@ -411,12 +411,12 @@ def test_a_row_for_each_symbol_is_put_together_by_sequence(frame):
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=20))
 def test_rows_of_a_long_frame_keep_their_order(rows):
-    wanted = {}
+    expected = {}
     for owner, symbol in rows:
-        wanted.setdefault(owner, []).append(symbol)
+        expected.setdefault(owner, []).append(symbol)
     owners, symbols = zip(*rows, strict=True)
-    found = read_sequences(pl.DataFrame({"sequence": owners, "symbol": symbols}))
-    assert lists_of(found) == list(wanted.values())
+    sequences = read_sequences(pl.DataFrame({"sequence": owners, "symbol": symbols}))
+    assert lists_of(sequences) == list(expected.values())
 
 
 def test_tables_in_files_are_read_as_frames(tmp_path):
@@ -434,24 +434,24 @@ def test_tables_in_files_are_read_as_frames(tmp_path):
     (tmp_path / "long.tsv").write_text(text.replace(",", "\t"))
     assert lists_of(read_sequences(tmp_path / "long.tsv")) == LONG_LISTS
     (tmp_path / "other.csv").write_text(text.replace("sequence,symbol", "who,event"))
-    found = read_sequences(tmp_path / "other.csv", sequence="who", symbol="event")
-    assert lists_of(found) == LONG_LISTS
+    sequences = read_sequences(tmp_path / "other.csv", sequence="who", symbol="event")
+    assert lists_of(sequences) == LONG_LISTS
 
 
 def test_lines_of_text_are_sequences_of_words(tmp_path):
     (tmp_path / "tags.txt").write_text("DET NOUN\n\nVERB  DET\n", encoding="utf-8")
-    wanted = [["DET", "NOUN"], [], ["VERB", "DET"]]
-    assert lists_of(read_sequences(tmp_path / "tags.txt")) == wanted
+    expected = [["DET", "NOUN"], [], ["VERB", "DET"]]
+    assert lists_of(read_sequences(tmp_path / "tags.txt")) == expected
     with gzip.open(tmp_path / "tags.seq.gz", "wt") as file:
         file.write("DET NOUN\n\nVERB  DET\n")
-    assert lists_of(read_sequences(tmp_path / "tags.seq.gz")) == wanted
+    assert lists_of(read_sequences(tmp_path / "tags.seq.gz")) == expected
 
 
-def test_strings_of_the_competition_bring_their_symbols(tmp_path):
+def test_pautomac_files_hold_their_symbols(tmp_path):
     (tmp_path / "1.pautomac.train").write_text("3 4\n2 0 2\n0\n1 2\n")
-    found = read_sequences(tmp_path / "1.pautomac.train")
-    assert lists_of(found) == [[0, 2], [], [2]]
-    assert found.symbols == (0, 1, 2, 3)
+    sequences = read_sequences(tmp_path / "1.pautomac.train")
+    assert lists_of(sequences) == [[0, 2], [], [2]]
+    assert sequences.symbols == (0, 1, 2, 3)
     assert read_sequences(tmp_path / "1.pautomac.train", symbols=(2, 0)).codes.tolist() == [1, 0, 0]
 
 
@@ -474,11 +474,11 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
     assert isinstance(read_sequences(Path(tmp_path / "empty.txt"), symbols="a"), Sequences)
 
 
-def test_what_was_given_is_not_changed():
+def test_the_input_is_not_changed():
     values = np.array([[3, 7], [-1, 3]], dtype=np.int32)
     before = values.copy()
-    found = read_sequences(values, symbols=(3, 7))
-    found.codes[:] = 9
+    sequences = read_sequences(values, symbols=(3, 7))
+    sequences.codes[:] = 9
     assert np.array_equal(values, before)
 
 
@@ -497,8 +497,8 @@ def test_missing_cells_of_arrow_tables_are_missing_whether_dictionaries_or_not(e
     columns = [pa.array(["a", "b", None]), pa.array(["b", None, "a"])]
     if encoded:
         columns = [column.dictionary_encode() for column in columns]
-    found = read_sequences(pa.table(columns, names=["x", "y"]))
-    assert found.codes.tolist() == [0, 1, 1, -1, -1, 0]
+    sequences = read_sequences(pa.table(columns, names=["x", "y"]))
+    assert sequences.codes.tolist() == [0, 1, 1, -1, -1, 0]
 
 
 def test_empty_cells_of_a_file_with_a_sequence_in_each_row_are_missing(tmp_path):

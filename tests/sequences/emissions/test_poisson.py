@@ -89,9 +89,9 @@ def test_rates_are_recovered(learn):
 def test_states_are_chosen_and_chunks_are_learnt_from():
     data = drawn(80, 20, seed=1)
     assert tacit.HMM(emissions="poisson").fit(data).n_states_ == 2
-    whole = tacit.HMM(2, emissions="poisson").fit(data)
+    at_once = tacit.HMM(2, emissions="poisson").fit(data)
     parts = tacit.HMM(2, emissions="poisson").partial_fit(data[:30]).partial_fit(data[30:])
-    assert parts.rates_ == pytest.approx(whole.rates_, rel=1e-12)
+    assert parts.rates_ == pytest.approx(at_once.rates_, rel=1e-12)
     stationary = tacit.HMM(2, emissions="poisson", stationary=True).fit(data)
     assert stationary.initial_ @ stationary.transitions_ == pytest.approx(stationary.initial_)
 
@@ -102,16 +102,16 @@ def test_draws_and_predictions_are_those_of_the_mixture():
     assert rows.shape == (20_000, 3, 2)
     states = TRUTH.initial @ np.linalg.matrix_power(TRUTH.transitions, 2)
     assert rows[:, 2].mean(axis=0) == pytest.approx(states @ TRUTH.rates, rel=0.02)
-    given = np.array([[2.0, 7.0], [8.0, 1.0]])
-    weights = model.predict_next_states(given)
-    assert model.expectation(given) == pytest.approx(weights @ TRUTH.rates)
-    grid, density = model.predict_next_density(given, np.arange(60), target="x1")
+    observed = np.array([[2.0, 7.0], [8.0, 1.0]])
+    weights = model.predict_next_states(observed)
+    assert model.expectation(observed) == pytest.approx(weights @ TRUTH.rates)
+    grid, density = model.predict_next_density(observed, np.arange(60), target="x1")
     truth = weights @ poisson.pmf(np.arange(60), TRUTH.rates[:, 1, None])
     assert density == pytest.approx(truth)
-    assert model.predict_next_density(given, [0.5, -1.0], target="x1")[1].tolist() == [0, 0]
-    for share, found in zip((0.05, 0.5, 0.95), model.quantiles(given)[1], strict=True):
-        assert np.cumsum(truth)[int(found)] >= share
-        assert found == 0 or np.cumsum(truth)[int(found) - 1] < share
+    assert model.predict_next_density(observed, [0.5, -1.0], target="x1")[1].tolist() == [0, 0]
+    for level, quantile in zip((0.05, 0.5, 0.95), model.quantiles(observed)[1], strict=True):
+        assert np.cumsum(truth)[int(quantile)] >= level
+        assert quantile == 0 or np.cumsum(truth)[int(quantile) - 1] < level
     assert len(grid) == 60
 
 
@@ -147,8 +147,8 @@ def test_a_model_of_hmmlearn_is_taken_over():
 def test_hmmlearn_scores_the_same():
     pytest.importorskip("hmmlearn", reason="hmmlearn is not installed")
     data = drawn(5, 10)
-    there = made().to_hmmlearn()
-    lengths = [len(each) for each in data]
+    theirs = made().to_hmmlearn()
+    lengths = [len(sequence) for sequence in data]
     rows = np.concatenate(data).astype(int)
-    assert there.score(rows, lengths) == pytest.approx(made().score_samples(data).sum())
-    assert np.array_equal(there.predict(rows, lengths), np.concatenate(made().predict(data)))
+    assert theirs.score(rows, lengths) == pytest.approx(made().score_samples(data).sum())
+    assert np.array_equal(theirs.predict(rows, lengths), np.concatenate(made().predict(data)))

@@ -16,8 +16,8 @@ from tacit.sequences.query.proper_operators import ProperOperators
 
 
 def rows(rng, *shape):
-    found = rng.random(shape) + 0.05
-    return found / found.sum(axis=-1, keepdims=True)
+    table = rng.random(shape) + 0.05
+    return table / table.sum(axis=-1, keepdims=True)
 
 
 def categorical(symbols=("a", "b", "c"), seed=0):
@@ -64,20 +64,22 @@ def test_a_categorical_model_scores_the_same_in_hmmlearn():
     pytest.importorskip("hmmlearn")
     model = categorical()
     theirs = model.to_hmmlearn()
-    codes = [["abc".index(each) for each in text] for text in TEXTS if text]
-    expected = [theirs.score(np.array(each)[:, None]) for each in codes]
+    codes = [["abc".index(symbol) for symbol in text] for text in TEXTS if text]
+    expected = [theirs.score(np.array(row)[:, None]) for row in codes]
     assert model.score_samples([list(text) for text in TEXTS if text]) == pytest.approx(expected)
-    for text, each in zip(TEXTS[3:], codes[2:], strict=True):
-        value, path = theirs.decode(np.array(each)[:, None])
+    for text, row in zip(TEXTS[3:], codes[2:], strict=True):
+        value, path = theirs.decode(np.array(row)[:, None])
         ours = model.predict([list(text)], return_log_probs=True)
         assert ours[0][0].tolist() == path.tolist()
         assert ours[1] == pytest.approx([value])
         assert model.posterior([list(text)])[0] == pytest.approx(
-            theirs.predict_proba(np.array(each)[:, None])
+            theirs.predict_proba(np.array(row)[:, None])
         )
-    back = HMM.from_hmmlearn(theirs, "abc")
-    assert back.score_samples(letters(TEXTS)) == pytest.approx(model.score_samples(letters(TEXTS)))
-    assert back.symbols_ == model.symbols_
+    converted = HMM.from_hmmlearn(theirs, "abc")
+    assert converted.score_samples(letters(TEXTS)) == pytest.approx(
+        model.score_samples(letters(TEXTS))
+    )
+    assert converted.symbols_ == model.symbols_
 
 
 @pytest.mark.parametrize("kind", ["full", "diag", "spherical", "tied"])
@@ -122,8 +124,8 @@ def test_models_of_numbers_answer_with_numbers():
     assert model.score_samples([values, values[:0]])[1] == 0.0
     assert model.filter(values).shape == (6, 3)
     assert model.expectation(values).shape == (2,)
-    each = model.expectation(values, all_positions=True, steps=2)
-    assert each[0] == pytest.approx(model.initial_ @ model.transitions_ @ model.means_)
+    means = model.expectation(values, all_positions=True, steps=2)
+    assert means[0] == pytest.approx(model.initial_ @ model.transitions_ @ model.means_)
     assert model.sample(4, 5, random_state=0).shape == (4, 5, 2)
     assert gaussian(n_columns=1).sample(4, 5, given=[0.1, 0.3], random_state=0).shape == (4, 5)
     assert gaussian(n_columns=1).expectation([0.1, 0.3]).shape == ()
@@ -145,8 +147,8 @@ def test_draws_of_numbers_have_the_moments_of_the_model():
     assert drawn[:, 1].mean(axis=0) == pytest.approx(second @ model.means_, abs=0.05)
     means = model.means_
     seconds = model.covariances_ + means[:, :, None] * means[:, None, :]
-    found = drawn[:, 1].T @ drawn[:, 1] / len(drawn)
-    assert found == pytest.approx(np.einsum("k,kij->ij", second, seconds), abs=0.15)
+    second_moments = drawn[:, 1].T @ drawn[:, 1] / len(drawn)
+    assert second_moments == pytest.approx(np.einsum("k,kij->ij", second, seconds), abs=0.15)
 
 
 # -- files ----------------------------------------------------------------------------------------
@@ -158,18 +160,18 @@ def test_draws_of_numbers_have_the_moments_of_the_model():
 )
 def test_a_file_gives_back_the_same_model(model, tmp_path):
     model.save(tmp_path / "m.tacit")
-    back = tacit.load(tmp_path / "m.tacit")
-    assert type(back) is HMM
-    assert back.symbols_ == model.symbols_
-    assert back.names_ == model.names_
-    assert back.get_params() == model.get_params()
-    assert back.diagnostics_ == model.diagnostics_
+    loaded = tacit.load(tmp_path / "m.tacit")
+    assert type(loaded) is HMM
+    assert loaded.symbols_ == model.symbols_
+    assert loaded.names_ == model.names_
+    assert loaded.get_params() == model.get_params()
+    assert loaded.diagnostics_ == model.diagnostics_
     X = model.sample(5, 4, random_state=0)
     X = list(X) if isinstance(X, np.ndarray) else X
-    assert np.array_equal(back.score_samples(X), model.score_samples(X))
-    assert back.n_features_in_ == model.n_features_in_
+    assert np.array_equal(loaded.score_samples(X), model.score_samples(X))
+    assert loaded.n_features_in_ == model.n_features_in_
     with pytest.raises(NotAvailableError, match=r"counts|symbols"):
-        back.partial_fit(X)
+        loaded.partial_fit(X)
 
 
 def damaged(path, change):
@@ -196,8 +198,10 @@ def test_damaged_files_are_refused(tmp_path):
         (
             operators(),
             [
-                lambda _, arrays: arrays.pop("parameters.shares"),
-                lambda _, arrays: arrays.update({"parameters.shares": np.array([-1.0, 1.0, 1.0])}),
+                lambda _, arrays: arrays.pop("parameters.frequencies"),
+                lambda _, arrays: arrays.update(
+                    {"parameters.frequencies": np.array([-1.0, 1.0, 1.0])}
+                ),
                 lambda header, _: header["parameters"].update(fallback=2.0),
                 lambda header, _: header["parameters"].update(kind="other"),
             ],

@@ -12,8 +12,8 @@ from oracles.stored_chains import FOLDER, MODELS, answers
 def test_a_stored_model_of_sequences_says_what_it_said(name):
     path = FOLDER / f"{name}.tacit"
     said = json.loads(path.with_suffix(".json").read_text())
-    found = answers(tacit.load(path))
-    assert found.keys() == said.keys()
-    for what, value in said.items():
+    now = answers(tacit.load(path))
+    assert now.keys() == said.keys()
+    for key, value in said.items():
         # Machines differ in the last digits of sums.
-        assert found[what] == pytest.approx(value, rel=1e-7, abs=1e-9)
+        assert now[key] == pytest.approx(value, rel=1e-7, abs=1e-9)

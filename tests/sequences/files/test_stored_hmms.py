@@ -13,8 +13,8 @@ from oracles.stored_hmms import FOLDER, MODELS, answers
 def test_a_stored_hidden_markov_model_says_what_it_said(name):
     model = tacit.load(FOLDER / f"{name}.tacit")
     said = json.loads((FOLDER / f"{name}.json").read_text())
-    found = answers(name, model)
-    assert found.keys() == said.keys()
+    now = answers(name, model)
+    assert now.keys() == said.keys()
     for key, value in said.items():
-        for one, other in zip(found[key], value, strict=True):
+        for one, other in zip(now[key], value, strict=True):
             assert np.asarray(one) == pytest.approx(np.asarray(other), rel=1e-7, abs=1e-9), key

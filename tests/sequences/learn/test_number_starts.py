@@ -35,22 +35,22 @@ def rows():
 
 
 def test_states_that_share_one_and_stand_for_two_are_regrouped(rows, monkeypatch):
-    monkeypatch.setattr(hmm_numbers, "WAYS", 36)  # all of them
+    monkeypatch.setattr(hmm_numbers, "N_REGROUPINGS", 36)  # all of them
     best = _polished(TRUTH, rows, SETTINGS)[1].objective
     stuck, em_run = _polished(chain_of([-1.6, -1.4, -0.5, 1.0], [0.02] * 3 + [0.3]), rows, SETTINGS)
     assert em_run.objective < best - 50
-    (found, other), turns = _regrouped(stuck, em_run, rows, SETTINGS, np.random.default_rng(0))
+    (improved, other), turns = _regrouped(stuck, em_run, rows, SETTINGS, np.random.default_rng(0))
     assert turns
     assert "parted aside" in turns[-1]
     assert other.objective == pytest.approx(best, abs=1)
-    assert np.sort(found.means[:, 0]) == pytest.approx([-1.5, -0.5, 0.5, 1.5], abs=0.05)
+    assert np.sort(improved.means[:, 0]) == pytest.approx([-1.5, -0.5, 0.5, 1.5], abs=0.05)
 
 
 def test_the_best_end_is_left_as_it_is(rows):
     chain, em_run = _polished(TRUTH, rows, SETTINGS)
-    (found, other), turns = _regrouped(chain, em_run, rows, SETTINGS, np.random.default_rng(0))
+    (improved, other), turns = _regrouped(chain, em_run, rows, SETTINGS, np.random.default_rng(0))
     assert not turns
-    assert found is chain
+    assert improved is chain
     assert other is em_run
     one, only = _polished(chain_of([0.0], [1.0]), rows, SETTINGS)
     assert _regrouped(one, only, rows, SETTINGS, np.random.default_rng(0))[0][0] is one
@@ -60,15 +60,15 @@ def test_starts_are_of_several_kinds_and_those_ahead_are_left(rows):
     rng = np.random.default_rng(0)
     starts = _random_starts(rows, 4, rng, diagonal=True)
     assert len({name.rsplit(" ", 1)[0] for name in starts}) == 4
-    means = {tuple(np.sort(each.means[:, 0]).round(3)) for each in starts.values()}
+    means = {tuple(np.sort(start.means[:, 0]).round(3)) for start in starts.values()}
     assert len(means) > len(starts) / 2
-    left, tried = _halved(starts, rows, SETTINGS, ((3, 500, 5), (5, 2000, 2)))
-    lengths = sorted(len(each) for each in tried.values())
+    left, objectives = _halved(starts, rows, SETTINGS, ((3, 500, 5), (5, 2000, 2)))
+    lengths = sorted(len(start) for start in objectives.values())
     assert lengths == [1] * (len(starts) - 5) + [2] * 5
-    last = {name: each[1] for name, each in tried.items() if len(each) == 2}
+    last = {name: start[1] for name, start in objectives.items() if len(start) == 2}
     assert list(left) == sorted(last, key=last.__getitem__, reverse=True)[:2]
-    given_up = [each[0] for each in tried.values() if len(each) == 1]
-    assert min(tried[name][0] for name in last) >= max(given_up)
+    given_up = [start[0] for start in objectives.values() if len(start) == 1]
+    assert min(objectives[name][0] for name in last) >= max(given_up)
 
 
 def test_starts_are_there_where_numbers_are_missing(rows):

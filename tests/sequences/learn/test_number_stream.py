@@ -42,18 +42,22 @@ def test_chunks_give_the_model_of_all_at_once(learn):
     whole = HMM(2, learn, emissions="gaussian").fit(DATA)
     parts = in_chunks([25, 1, 34], learn=learn)
     same(parts, whole)
-    told = parts.diagnostics_
+    diagnostics = parts.diagnostics_
     n = sum(map(len, DATA))
-    assert (told["n_sequences"], told["n_positions"], told["n_kept"]) == (60, n, n)
+    assert (diagnostics["n_sequences"], diagnostics["n_positions"], diagnostics["n_kept"]) == (
+        60,
+        n,
+        n,
+    )
     same(HMM(2, learn, emissions="gaussian").fit(DATA[:40]).partial_fit(DATA[40:]), whole)
 
 
 def test_more_than_there_is_room_for_is_a_sample_that_chunks_do_not_change(monkeypatch):
-    monkeypatch.setattr(number_stream, "MOST_KEPT", 100)
+    monkeypatch.setattr(number_stream, "MOST_POSITIONS", 100)
     one, other = in_chunks([60], learn="tensor"), in_chunks([7, 30, 23], learn="tensor")
     same(one, other)
-    kept, told = one.stream_, one.diagnostics_
-    assert 80 <= told["n_kept"] <= 100 < told["n_positions"]
+    kept, diagnostics = one.stream_, one.diagnostics_
+    assert 80 <= diagnostics["n_kept"] <= 100 < diagnostics["n_positions"]
     assert len(kept.places) < 60
     expected = np.concatenate([DATA[place] for place in kept.places])
     np.testing.assert_array_equal(kept.series.values, expected)
@@ -73,12 +77,12 @@ def test_chunks_that_do_not_fit_are_refused(tmp_path):
     model = in_chunks([60], learn="tensor")
     with pytest.raises(DataError, match="columns"):
         model.partial_fit(drawn(5, 1, n_columns=3))
-    with pytest.raises(NotAvailableError, match="other things"):
+    with pytest.raises(NotAvailableError, match="not learnt with"):
         model.set_params(emissions="categorical").partial_fit(letters(["ab"]))
     model.set_params(emissions="gaussian").save(tmp_path / "m.tacit")
     with pytest.raises(NotAvailableError, match="call fit"):
         load(tmp_path / "m.tacit").partial_fit(DATA)
-    with pytest.raises(NotAvailableError, match="other things"):
+    with pytest.raises(NotAvailableError, match="not learnt with"):
         HMM(2, "tensor").fit(letters(["abab", "ba"])).set_params(emissions="gaussian").partial_fit(
             DATA
         )

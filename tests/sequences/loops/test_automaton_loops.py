@@ -18,7 +18,7 @@ from tacit.sequences.loops import gibbs as sweeps
 from tacit.sequences.moments.prefixes import PrefixTree
 
 
-def made(rows, n_symbols=2):
+def sequences_of(rows, n_symbols=2):
     codes = np.array([code for row in rows for code in row], dtype=np.int32)
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     return Sequences(codes, lengths, tuple(range(n_symbols)))
@@ -28,11 +28,11 @@ def by_paths(tables, rows):
     """Log-likelihood and expected counts, summed over every path."""
     layout = tables.layout
     counts = np.zeros(layout.size)
-    room, total, end = layout.tables(counts), 0.0, tables.n_symbols
+    expected, total, end = layout.tables(counts), 0.0, tables.n_symbols
     for row in rows:
         paths = []
-        spelt = product(*[[s] if s >= 0 else range(tables.n_symbols) for s in row])
-        for word in spelt:
+        completions = product(*[[s] if s >= 0 else range(tables.n_symbols) for s in row])
+        for word in completions:
             for path in product(range(tables.n_states), repeat=len(row) + 1):
                 weight = tables.initial[path[0]] * tables.emit[path[-1], end]
                 for a, q, r in zip(word, path[:-1], path[1:], strict=True):
@@ -41,12 +41,12 @@ def by_paths(tables, rows):
         mass = sum(weight for *_, weight in paths)
         total += np.log(mass)
         for word, path, weight in paths:
-            share = weight / mass
-            room.initial[path[0]] += share
-            room.emit[path[-1], end] += share
+            posterior = weight / mass
+            expected.initial[path[0]] += posterior
+            expected.emit[path[-1], end] += posterior
             for a, q, r in zip(word, path[:-1], path[1:], strict=True):
-                room.emit[q, a] += share
-                room.transitions[layout.groups[a], q, r] += share
+                expected.emit[q, a] += posterior
+                expected.transitions[layout.groups[a], q, r] += posterior
     return total, counts
 
 
@@ -54,9 +54,11 @@ def by_paths(tables, rows):
 def test_expected_counts_are_those_of_all_paths(tied):
     tables = random_tables(0, 3, 2, tied=tied)
     rows = [[0, 1], [0, 1], [], [1, 1, 0], [0, -1, 1], [1]]
-    found, counts = expectation(tables.layout, PrefixTree.of(made(rows)))(tables.flat)
-    wanted, expected = by_paths(tables, rows)
-    assert found == pytest.approx(wanted, abs=1e-10)
+    log_likelihood, counts = expectation(tables.layout, PrefixTree.of(sequences_of(rows)))(
+        tables.flat
+    )
+    expected_log_likelihood, expected = by_paths(tables, rows)
+    assert log_likelihood == pytest.approx(expected_log_likelihood, abs=1e-10)
     assert counts == pytest.approx(expected, abs=1e-9)
 
 
@@ -66,10 +68,12 @@ def test_compiled_loops_agree_with_their_python_source():
     tables = random_tables(1, 3, 3)
 
     def everything():
-        total, counts = expectation(tables.layout, PrefixTree.of(made(rows, 3)))(tables.flat)
-        sampler = Sampler(made(rows, 3), tables, AutomatonPrior(), np.random.default_rng(0))
-        shares = [sampler.run(1) for _ in range(6)]
-        return total, counts, shares, sampler.tables().flat
+        total, counts = expectation(tables.layout, PrefixTree.of(sequences_of(rows, 3)))(
+            tables.flat
+        )
+        sampler = Sampler(sequences_of(rows, 3), tables, AutomatonPrior(), np.random.default_rng(0))
+        changed = [sampler.run(1) for _ in range(6)]
+        return total, counts, changed, sampler.tables().flat
 
     compiled = everything()
     with python_source(automata, sweeps):
@@ -79,18 +83,18 @@ def test_compiled_loops_agree_with_their_python_source():
 
 
 def log_joint(word_paths, n_states, n_symbols, prior, groups):
-    """Log-probability of paths and symbols with all tables summed out."""
-    starts = np.zeros(n_states)
-    shown = np.zeros((n_states, n_symbols + 1))
+    """Log-probability of paths and symbols with all tables integrated out."""
+    initial = np.zeros(n_states)
+    emitted = np.zeros((n_states, n_symbols + 1))
     transitions = np.zeros((max(groups) + 1, n_states, n_states))
     for word, path in word_paths:
-        starts[path[0]] += 1
-        shown[path[-1], n_symbols] += 1
+        initial[path[0]] += 1
+        emitted[path[-1], n_symbols] += 1
         for a, q, r in zip(word, path[:-1], path[1:], strict=True):
-            shown[q, a] += 1
+            emitted[q, a] += 1
             transitions[groups[a], q, r] += 1
     total = 0.0
-    tables = ((starts, prior.initial), (shown, prior.emit), (transitions, prior.move))
+    tables = ((initial, prior.initial), (emitted, prior.emit), (transitions, prior.move))
     for table, pseudo in tables:
         for row in table.reshape(-1, table.shape[-1]):
             total += lgamma(pseudo * len(row)) - lgamma(row.sum() + pseudo * len(row))
@@ -106,21 +110,21 @@ def test_sweeps_draw_paths_as_often_as_they_are_likely(tied):
     groups = tables.layout.groups
     states = list(product(range(k), repeat=7))
     logs = [log_joint([(rows[0], s[:4]), (rows[1], s[4:])], k, 2, prior, groups) for s in states]
-    wanted = np.exp(np.array(logs) - max(logs))
-    wanted /= wanted.sum()
-    sampler = Sampler(made(rows), tables, prior, np.random.default_rng(0))
-    found, n = np.zeros(len(states)), 60_000
+    probabilities = np.exp(np.array(logs) - max(logs))
+    probabilities /= probabilities.sum()
+    sampler = Sampler(sequences_of(rows), tables, prior, np.random.default_rng(0))
+    frequencies, n = np.zeros(len(states)), 60_000
     for _ in range(n):
         sampler.run(1)
-        found[int("".join(map(str, sampler._paths)), 2)] += 1 / n
-    # Neighbouring draws are alike: about ten standard errors of independent ones.
-    assert np.abs(found - wanted).max() < 10 * np.sqrt(wanted.max() / n)
+        frequencies[int("".join(map(str, sampler._paths)), 2)] += 1 / n
+    # Successive draws are correlated: ten standard errors of independent ones.
+    assert np.abs(frequencies - probabilities).max() < 10 * np.sqrt(probabilities.max() / n)
 
 
 def test_counts_stay_those_of_the_paths():
     rng = np.random.default_rng(3)
     rows = [rng.integers(0, 3, rng.integers(0, 8)).tolist() for _ in range(30)]
-    sampler = Sampler(made(rows, 3), random_tables(3, 4, 3), AutomatonPrior(), rng)
+    sampler = Sampler(sequences_of(rows, 3), random_tables(3, 4, 3), AutomatonPrior(), rng)
     sampler.run(20)
-    for kept, counted in zip(sampler._counts, sampler._tallied(), strict=True):
-        assert np.array_equal(kept, counted)
+    for counts, tallied in zip(sampler._counts, sampler._tallied(), strict=True):
+        assert np.array_equal(counts, tallied)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from oracles.automata import exact_counts, random_tables, string_value, words
+from oracles.automata import automaton_of, exact_counts, random_tables, string_value, words
 from tacit.errors import RankError
 from tacit.sequences.data.read_sequences import read_sequences
-from tacit.sequences.model.automata import Automaton, hankel_factors, hankel_values
+from tacit.sequences.model.automata import hankel_factors, hankel_values
 from tacit.sequences.moments.hankel import STATISTICS, SubstringCounts, hankel_blocks
 
 
@@ -23,22 +23,21 @@ def values(operators, word):
 def test_exact_blocks_give_exact_values(seed, statistics, scaled, tied):
     truth = random_tables(seed, tied=tied)
     blocks = hankel_blocks(exact_counts(truth, 5), statistics, 7, 2)
-    found = hankel_factors(blocks, 10, scaled=scaled).automaton(3)
+    automaton = hankel_factors(blocks, 10, scaled=scaled).automaton(3)
     exact = truth.automaton
     for word in words(2, 5):
         for form in ("string", "prefix", "substring"):
-            wanted = values(getattr(exact, form), word)
-            assert values(getattr(found, form), word) == pytest.approx(wanted, abs=1e-8)
-    assert found.spectral_radius == pytest.approx(exact.spectral_radius, abs=1e-7)
+            expected = values(getattr(exact, form), word)
+            assert values(getattr(automaton, form), word) == pytest.approx(expected, abs=1e-8)
+    assert automaton.spectral_radius == pytest.approx(exact.spectral_radius, abs=1e-7)
 
 
 @pytest.mark.parametrize("form", ["string", "prefix", "substring"])
-def test_each_form_gives_back_the_others(form):
+def test_each_form_determines_the_others(form):
     exact = random_tables(4, 3, 3).automaton
-    turn = {"string": Automaton.of_string, "prefix": Automaton.of_prefix}
-    found = turn.get(form, Automaton.of_substring)(getattr(exact, form))
+    automaton = automaton_of(getattr(exact, form), form)
     for name in ("initial", "steps", "stop", "total", "past"):
-        assert getattr(found, name) == pytest.approx(getattr(exact, name), abs=1e-12)
+        assert getattr(automaton, name) == pytest.approx(getattr(exact, name), abs=1e-12)
 
 
 def test_probabilities_of_all_strings_sum_to_one():
@@ -65,23 +64,23 @@ def test_truncated_and_sparse_decompositions_agree_with_the_full_one(monkeypatch
 
 
 @pytest.mark.parametrize("scaled", [False, True])
-def test_all_singular_values_are_told_those_beyond_the_rank_too(scaled, monkeypatch):
+def test_singular_values_include_those_beyond_the_rank(scaled, monkeypatch):
     counts = SubstringCounts.of(read_sequences([[0, 1, 2, 1], [2, 0], [1, 1, 0, 2, 2]]), 5)
     blocks = hankel_blocks(counts, "substring", 40, 2)
-    matrix = blocks.whole
+    matrix = blocks.hankel
     if scaled:
         matrix = matrix / np.sqrt(np.outer(blocks.open, blocks.anywhere))
-    wanted = np.linalg.svd(matrix, compute_uv=False)
-    assert hankel_values(blocks, 1000, scaled=scaled) == pytest.approx(wanted, abs=1e-12)
-    assert hankel_values(blocks, 4, scaled=scaled) == pytest.approx(wanted[:4], abs=1e-12)
+    expected = np.linalg.svd(matrix, compute_uv=False)
+    assert hankel_values(blocks, 1000, scaled=scaled) == pytest.approx(expected, abs=1e-12)
+    assert hankel_values(blocks, 4, scaled=scaled) == pytest.approx(expected[:4], abs=1e-12)
     monkeypatch.setattr("tacit.sequences.model.automata._SMALL", 0)
-    assert hankel_values(blocks, 2, scaled=scaled) == pytest.approx(wanted[:2], abs=1e-12)
+    assert hankel_values(blocks, 2, scaled=scaled) == pytest.approx(expected[:2], abs=1e-12)
     monkeypatch.setattr("tacit.sequences.moments.hankel._DENSE_CELLS", 0)
     sparse = hankel_blocks(counts, "substring", 40, 2)
-    assert hankel_values(sparse, 2, scaled=scaled) == pytest.approx(wanted[:2], abs=1e-12)
+    assert hankel_values(sparse, 2, scaled=scaled) == pytest.approx(expected[:2], abs=1e-12)
 
 
-def test_a_rank_that_the_counts_do_not_carry_is_refused():
+def test_a_rank_above_that_of_the_counts_is_refused():
     blocks = hankel_blocks(exact_counts(random_tables(1), 5), "string", 7, 2)
     factors = hankel_factors(blocks, 10, scaled=False)
     assert factors.max_rank == 3
@@ -93,14 +92,14 @@ def test_a_layout_holds_all_tables():
     for tied in (False, True):
         tables = random_tables(2, 4, 3, tied=tied)
         layout = tables.layout
-        back = layout.tables(tables.flat)
+        unpacked = layout.tables(tables.flat)
         assert len(tables.flat) == layout.size
-        assert np.array_equal(back.transitions, tables.transitions)
-        assert np.array_equal(back.emit, tables.emit)
+        assert np.array_equal(unpacked.transitions, tables.transitions)
+        assert np.array_equal(unpacked.emit, tables.emit)
         rows = np.add.reduceat(tables.flat, layout.row_starts)
         assert rows == pytest.approx(np.ones(len(rows)))
         assert layout.n_parameters == layout.size - len(rows)
         assert tables.tied == tied
-        turned = tables.ordered(np.array([3, 1, 0, 2])).automaton
+        reordered = tables.ordered(np.array([3, 1, 0, 2])).automaton
         exact = tables.automaton
-        assert values(turned.string, (0, 2, 1)) == pytest.approx(values(exact.string, (0, 2, 1)))
+        assert values(reordered.string, (0, 2, 1)) == pytest.approx(values(exact.string, (0, 2, 1)))

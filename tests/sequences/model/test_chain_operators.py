@@ -8,6 +8,7 @@ import pytest
 from oracles.chains import (
     forward_probability,
     population_moments,
+    prefix_values,
     random_chain,
     string_probability,
 )
@@ -16,13 +17,13 @@ from tacit.errors import ArgumentError, RankError
 from tacit.messages.network import Hadamard
 from tacit.sequences.learn.spectral.operators import leading_directions, spectral_operators
 from tacit.sequences.model.chains import ChainLayout, Operators, blended
-from tacit.sequences.query.operators import seen_messages, walked
+from tacit.sequences.query.operators import evidence_messages, walked
 
 
 def value(operators, features):
     """Value of one sequence of feature vectors."""
-    seen = seen_messages(operators, [features])
-    sign, log_abs = walked(operators, seen, np.array([len(features)])).prefix_values()
+    messages = evidence_messages(operators, [features])
+    sign, log_abs = prefix_values(walked(operators, messages, np.array([len(features)])))
     return sign[-1] * np.exp(log_abs[-1])
 
 
@@ -36,8 +37,8 @@ def test_exact_moments_of_symbols_give_exact_string_probabilities(seed, narrow, 
     operators = spectral_operators(moments, directions, 3, np.ones(4), narrow=narrow)
     for string in product(range(4), repeat=4):
         truth = string_probability(chain, chain.emit[0][:, list(string)].T)
-        found = value(operators, np.eye(4)[list(string)])
-        assert found == pytest.approx(truth, abs=1e-8)
+        estimate = value(operators, np.eye(4)[list(string)])
+        assert estimate == pytest.approx(truth, abs=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -54,17 +55,17 @@ def test_exact_moments_of_kernel_features_give_exact_sequence_densities(seed):
         blurred = np.exp(-0.5 * np.square((places[:, None] - atoms) / 0.6))
         blurred /= np.sqrt(2 * np.pi) * 0.6  # (time, atom)
         truth = string_probability(chain, blurred @ chain.emit[0].T)
-        found = value(operators, encoder.likelihoods(places))
-        assert found == pytest.approx(truth, abs=1e-8)
-        # A missing number is summed out.
+        estimate = value(operators, encoder.likelihoods(places))
+        assert estimate == pytest.approx(truth, abs=1e-8)
+        # A missing number is marginalised.
         rows, evidence = blurred @ chain.emit[0].T, encoder.likelihoods(places)
         rows[2], evidence[2] = 1.0, np.nan
         truth = string_probability(chain, rows)
         assert value(operators, evidence) == pytest.approx(truth, abs=1e-8)
 
 
-def test_longer_stretches_see_more_states_than_symbols():
-    """The AAX/AAY process: one symbol hardly tells the state, several do."""
+def test_longer_stretches_identify_more_states_than_symbols():
+    """One symbol says little about the state, several identify it."""
     transitions = np.zeros((5, 5))
     for state, after in ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0)):
         transitions[state, after] = 0.9
@@ -125,7 +126,7 @@ def test_flat_tables_are_the_same_tables():
     assert chain.layout.n_parameters == 2 + 6 + 9 + 9
 
 
-def test_a_blend_without_changes_is_the_mixture_of_its_parts():
+def test_a_blend_without_switches_is_the_mixture_of_its_parts():
     parts = [random_chain(2, 3, 1), random_chain(3, 3, 2)]
     weights = np.array([0.3, 0.7])
     both = blended(parts, weights, 0.0)

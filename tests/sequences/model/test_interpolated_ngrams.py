@@ -17,7 +17,7 @@ def tree_of(rows, n_symbols):
 
 
 def counted(rows, context, n_symbols):
-    """What followed the last symbols; "^" is before the start."""
+    """Counts of the symbol or end after a context; "^" is before the start."""
     out = np.zeros(n_symbols + 1)
     for row in rows:
         padded = ["^", "^", *row]
@@ -28,17 +28,17 @@ def counted(rows, context, n_symbols):
     return out
 
 
-def test_each_order_is_mixed_with_the_one_below():
+def test_each_order_is_interpolated_with_the_one_below():
     rng = np.random.default_rng(0)
     rows = [rng.integers(0, 2, rng.integers(0, 5)).tolist() for _ in range(12)]
     grams = Ngrams.of(tree_of(rows, 2))
 
-    def chance(context):
+    def prob(context):
         if context is None:
             return np.full(3, 1 / 3)
         counts = counted(rows, context, 2)
         kinds = max((counts > 0).sum(), 1)
-        below = chance(context[1:] if context else None)
+        below = prob(context[1:] if context else None)
         return (counts + kinds * below) / (counts.sum() + kinds)
 
     for context in [("^", "^"), ("^", 0), ("^", 1), (0, 0), (0, 1), (1, 0), (1, 1)]:
@@ -46,11 +46,11 @@ def test_each_order_is_mixed_with_the_one_below():
         for symbol in context:
             if symbol != "^":
                 number = grams.after(np.array([number]), np.array([symbol]))[0]
-        assert grams.tables[number] == pytest.approx(chance(context), abs=1e-12)
+        assert grams.tables[number] == pytest.approx(prob(context), abs=1e-12)
     assert grams.tables.sum(axis=1) == pytest.approx(np.ones(len(grams.tables)))
 
 
-def test_large_alphabets_look_back_less_and_missing_symbols_are_heeded(monkeypatch):
+def test_large_alphabets_have_shorter_contexts_and_symbols_may_be_missing(monkeypatch):
     rows = [[0, -1, 1], [2], []]
     assert Ngrams.of(tree_of(rows, 3)).order == 3
     monkeypatch.setattr("tacit.sequences.model.interpolated_ngrams._MOST_CELLS", 30)

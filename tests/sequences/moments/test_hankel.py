@@ -1,4 +1,4 @@
-"""Trees of beginnings and counts of substrings: against counting by hand, and in any pieces."""
+"""Prefix trees and counts of substrings: against counting by hand, and in any chunks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tacit.sequences.moments.prefixes import PrefixTree
 lists = st.lists(st.lists(st.integers(-1, 2), max_size=7), max_size=8)
 
 
-def made(rows, n_symbols=3):
+def sequences_of(rows, n_symbols=3):
     codes = np.array([code for row in rows for code in row], dtype=np.int32)
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     return Sequences(codes, lengths, tuple(range(n_symbols)))
@@ -27,8 +27,8 @@ def made(rows, n_symbols=3):
 
 def same(one, other):
     assert type(one) is type(other)
-    for each in fields(one):
-        assert np.array_equal(getattr(one, each.name), getattr(other, each.name)), each.name
+    for field in fields(one):
+        assert np.array_equal(getattr(one, field.name), getattr(other, field.name)), field.name
 
 
 def occurrences(row, word):
@@ -38,26 +38,26 @@ def occurrences(row, word):
 
 @settings(deadline=None, max_examples=60)
 @given(lists)
-def test_every_count_is_that_of_looking(rows):
-    counts = SubstringCounts.of(made(rows), 4)
+def test_counts_are_those_made_by_hand(rows):
+    counts = SubstringCounts.of(sequences_of(rows), 4)
     strings = np.arange(len(counts.parents))
     listed = counts.words(strings)
     assert len(set(listed)) == len(listed)
-    seen = {
+    observed = {
         tuple(row[i : i + n])
         for row in rows
         for n in range(5)
         for i in range(len(row) - n + 1)
         if -1 not in row[i : i + n]
     }
-    assert set(listed) == seen | {()}
+    assert set(listed) == observed | {()}
     for string, word in zip(strings, listed, strict=True):
         n = len(word)
         assert counts.occurrences[string] == sum(occurrences(row, word) for row in rows)
         assert counts.starts[string] == sum(tuple(row[:n]) == word for row in rows)
         ends = (tuple(row[len(row) - n :]) == word for row in rows if len(row) >= n)
         assert counts.stops[string] == sum(ends)
-        assert counts.wholes[string] == sum(tuple(row) == word for row in rows)
+        assert counts.complete[string] == sum(tuple(row) == word for row in rows)
 
 
 @settings(deadline=None, max_examples=60)
@@ -65,10 +65,11 @@ def test_every_count_is_that_of_looking(rows):
 def test_pieces_in_any_order_give_the_same_counts(rows, cut, random):
     mixed = list(rows)
     random.shuffle(mixed)
-    one, other = made(mixed[:cut]), made(mixed[cut:])
-    same(PrefixTree.of(one) + PrefixTree.of(other), PrefixTree.of(made(rows)))
+    one, other = sequences_of(mixed[:cut]), sequences_of(mixed[cut:])
+    same(PrefixTree.of(one) + PrefixTree.of(other), PrefixTree.of(sequences_of(rows)))
     same(
-        SubstringCounts.of(one, 3) + SubstringCounts.of(other, 3), SubstringCounts.of(made(rows), 3)
+        SubstringCounts.of(one, 3) + SubstringCounts.of(other, 3),
+        SubstringCounts.of(sequences_of(rows), 3),
     )
     same(SubstringCounts.empty(3, 3) + SubstringCounts.of(one, 3), SubstringCounts.of(one, 3))
     same(PrefixTree.empty(3) + PrefixTree.of(one), PrefixTree.of(one))
@@ -76,8 +77,8 @@ def test_pieces_in_any_order_give_the_same_counts(rows, cut, random):
 
 @settings(deadline=None, max_examples=60)
 @given(lists)
-def test_tree_of_beginnings_counts_those_that_pass_and_end(rows):
-    tree, places = PrefixTree.placed(made(rows))
+def test_a_prefix_tree_counts_sequences_that_pass_and_end(rows):
+    tree, places = PrefixTree.placed(sequences_of(rows))
     words = [()]
     for node in range(1, tree.n_nodes):
         words.append((*words[tree.parents[node]], int(tree.symbols[node])))
@@ -97,16 +98,16 @@ def test_tree_of_beginnings_counts_those_that_pass_and_end(rows):
 
 @settings(deadline=None, max_examples=60)
 @given(lists, st.integers(0, 8), st.integers(0, 99))
-def test_a_tree_gives_its_sequences_back_and_may_be_divided(rows, n, seed):
-    tree = PrefixTree.of(made(rows))
-    back = tree.sequences()
-    listed = [tuple(each.tolist()) for each in back.split(back.codes)]
+def test_a_tree_lists_its_sequences_and_may_be_divided(rows, n, seed):
+    tree = PrefixTree.of(sequences_of(rows))
+    sequences = tree.sequences()
+    listed = [tuple(codes.tolist()) for codes in sequences.split(sequences.codes)]
     assert listed == sorted(map(tuple, rows), key=lambda row: (len(row), row))
     n = min(n, len(rows))
-    own, others = tree.divided(n, np.random.default_rng(seed))
-    assert others.n_sequences == n
-    same(own + others, tree)
-    same(PrefixTree.of(own.sequences()), own)
+    remaining, drawn = tree.divided(n, np.random.default_rng(seed))
+    assert drawn.n_sequences == n
+    same(remaining + drawn, tree)
+    same(PrefixTree.of(remaining.sequences()), remaining)
 
 
 def test_compiled_loops_agree_with_their_python_source():
@@ -114,10 +115,10 @@ def test_compiled_loops_agree_with_their_python_source():
     rows = [rng.integers(-1, 3, rng.integers(0, 6)).tolist() for _ in range(40)]
 
     def everything():
-        tree, places = PrefixTree.placed(made(rows))
-        twice = tree + PrefixTree.of(made(rows[:9]))
-        back = twice.sequences()
-        return tree.parents, places, twice.parents, twice.ends, twice.passes, back.codes
+        tree, places = PrefixTree.placed(sequences_of(rows))
+        twice = tree + PrefixTree.of(sequences_of(rows[:9]))
+        sequences = twice.sequences()
+        return tree.parents, places, twice.parents, twice.ends, twice.passes, sequences.codes
 
     compiled = everything()
     with python_source(prefixes):
@@ -133,7 +134,7 @@ def test_blocks_hold_the_values_of_strings(statistics, sparse, monkeypatch):
         monkeypatch.setattr("tacit.sequences.moments.hankel._DENSE_CELLS", 0)
     rng = np.random.default_rng(0)
     rows = [rng.integers(0, 3, rng.integers(0, 8)).tolist() for _ in range(40)]
-    counts = SubstringCounts.of(made(rows), 5)
+    counts = SubstringCounts.of(sequences_of(rows), 5)
     blocks = hankel_blocks(counts, statistics, 12, 2)
     value = {
         "string": lambda word: sum(tuple(row) == word for row in rows),
@@ -145,15 +146,15 @@ def test_blocks_hold_the_values_of_strings(statistics, sparse, monkeypatch):
     left = counts.words(counts.most_frequent(beyond, 12, 2))
     right = counts.words(counts.most_frequent(ahead, 12, 2))
     assert len(left) == len(right) == 12
-    for block, middle in zip((blocks.whole, *blocks.steps), ((), (0,), (1,), (2,)), strict=True):
+    for block, middle in zip((blocks.hankel, *blocks.steps), ((), (0,), (1,), (2,)), strict=True):
         dense = block.toarray() if sparse else block
-        wanted = [[value(u + middle + v) for v in right] for u in left]
-        assert dense == pytest.approx(np.array(wanted) / len(rows), abs=1e-15)
+        expected = [[value(u + middle + v) for v in right] for u in left]
+        assert dense == pytest.approx(np.array(expected) / len(rows), abs=1e-15)
 
 
 def test_too_short_strings_and_unlike_counts_are_refused():
-    counts = SubstringCounts.of(made([[0, 1]]), 4)
+    counts = SubstringCounts.of(sequences_of([[0, 1]]), 4)
     with pytest.raises(ArgumentError, match="need 5"):
         hankel_blocks(counts, "string", 3, 2)
     with pytest.raises(ArgumentError, match="do not add"):
-        counts + SubstringCounts.of(made([[0, 1]]), 3)
+        counts + SubstringCounts.of(sequences_of([[0, 1]]), 3)

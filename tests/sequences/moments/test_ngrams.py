@@ -17,17 +17,17 @@ from tacit.sequences.moments.ngrams import Cells, NgramCounts
 LISTS = st.lists(st.lists(st.integers(-1, 3), max_size=8), max_size=12)
 
 
-def made(lists, n_symbols=4):
-    codes = np.array([x for each in lists for x in each], dtype=np.int32)
-    lengths = np.array([len(each) for each in lists], dtype=np.int64)
+def sequences_of(lists, n_symbols=4):
+    codes = np.array([x for row in lists for x in row], dtype=np.int32)
+    lengths = np.array([len(row) for row in lists], dtype=np.int64)
     return Sequences(codes, lengths, tuple(range(n_symbols)))
 
 
 def by_hand(lists, order, n_symbols=4, *, only_first=False):
     table = np.zeros((n_symbols,) * order, dtype=np.int64)
-    for each in lists:
-        places = range(len(each) - order + 1)
-        windows = [tuple(each[t : t + order]) for t in (places[:1] if only_first else places)]
+    for row in lists:
+        places = range(len(row) - order + 1)
+        windows = [tuple(row[t : t + order]) for t in (places[:1] if only_first else places)]
         for window, count in Counter(w for w in windows if min(w) >= 0).items():
             table[window] += count
     return table
@@ -56,28 +56,34 @@ def agrees(counts, lists):
 
 @given(LISTS)
 def test_counts_are_those_made_by_hand(lists):
-    agrees(NgramCounts.of(made(lists)), lists)
+    agrees(NgramCounts.of(sequences_of(lists)), lists)
 
 
 @pytest.mark.parametrize("most", [4, 20])
 @given(lists=LISTS)
-def test_counts_that_keep_only_what_was_met_are_the_same(most, lists):
+def test_sparse_counts_equal_dense_ones(most, lists):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ngrams, "DENSE_CELLS", most)
-        counts = NgramCounts.of(made(lists))
+        counts = NgramCounts.of(sequences_of(lists))
         assert counts.triples.keys is not None
         assert (counts.pairs.keys is None) == (most == 20)
         agrees(counts, lists)
-        same(NgramCounts.of(made(lists[:5])) + NgramCounts.of(made(lists[5:])), counts)
+        same(
+            NgramCounts.of(sequences_of(lists[:5])) + NgramCounts.of(sequences_of(lists[5:])),
+            counts,
+        )
 
 
 @given(LISTS, st.integers(0, 12), st.integers(1, 9), st.integers(1, 3))
 def test_counts_do_not_depend_on_chunks_or_threads(lists, cut, size, n_jobs):
-    together = NgramCounts.of(made(lists))
-    same(NgramCounts.of(made(lists[:cut])) + NgramCounts.of(made(lists[cut:])), together)
+    together = NgramCounts.of(sequences_of(lists))
+    same(
+        NgramCounts.of(sequences_of(lists[:cut])) + NgramCounts.of(sequences_of(lists[cut:])),
+        together,
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ngrams, "POSITIONS_AT_ONCE", size)
-        same(NgramCounts.of(made(lists), n_jobs=n_jobs), together)
+        same(NgramCounts.of(sequences_of(lists), n_jobs=n_jobs), together)
 
 
 def test_long_sequences_are_counted_in_pieces(monkeypatch):
@@ -85,14 +91,14 @@ def test_long_sequences_are_counted_in_pieces(monkeypatch):
     lists = [rng.integers(-1, 4, length).tolist() for length in (0, 40, 1, 23, 2, 3)]
     monkeypatch.setattr(loops, "KEYS_AT_ONCE", 7)
     with python_source(loops):
-        agrees(NgramCounts.of(made(lists)), lists)
+        agrees(NgramCounts.of(sequences_of(lists)), lists)
     lists = [rng.integers(0, 4, 10_000).tolist(), rng.integers(-1, 4, 5000).tolist()]
-    agrees(NgramCounts.of(made(lists)), lists)
+    agrees(NgramCounts.of(sequences_of(lists)), lists)
 
 
 @given(LISTS)
 def test_moments_of_windows_are_margins_of_the_same_triples(lists):
-    counts = NgramCounts.of(made(lists))
+    counts = NgramCounts.of(sequences_of(lists))
     if counts.triples.total == 0:
         with pytest.raises(DataError, match="three or more"):
             counts.window_moments()
@@ -109,7 +115,7 @@ def test_moments_of_windows_are_margins_of_the_same_triples(lists):
 
 def test_sparse_moments_equal_dense_ones(monkeypatch):
     rng = np.random.default_rng(1)
-    data = made([rng.integers(-1, 4, 9).tolist() for _ in range(20)])
+    data = sequences_of([rng.integers(-1, 4, 9).tolist() for _ in range(20)])
     dense = NgramCounts.of(data).window_moments()
     monkeypatch.setattr(ngrams, "DENSE_CELLS", 4)
     sparse = NgramCounts.of(data).window_moments()

@@ -1,4 +1,4 @@
-"""Moments of windows: sums over pieces are sums over all; windows hold what they say."""
+"""Moments of windows: features of windows, and sums in chunks."""
 
 import numpy as np
 import pytest
@@ -28,8 +28,8 @@ def test_merged_moments_are_those_of_all_at_once(lengths, cut):
         windows_of(features[n_first:], lengths[cut:], (1, 2))
     )
     assert same(together, apart)
-    rest = together - WindowMoments.of(windows_of(features[:n_first], first, (1, 2)))
-    assert same(rest, WindowMoments.of(windows_of(features[n_first:], lengths[cut:], (1, 2))))
+    remaining = together - WindowMoments.of(windows_of(features[:n_first], first, (1, 2)))
+    assert same(remaining, WindowMoments.of(windows_of(features[n_first:], lengths[cut:], (1, 2))))
 
 
 def test_windows_hold_the_means_of_their_stretches():
@@ -37,7 +37,7 @@ def test_windows_hold_the_means_of_their_stretches():
     windows = windows_of(features, np.array([8]), (1, 2))
     assert windows.positions.tolist() == [3, 4]
     for row, t in enumerate(windows.positions):
-        assert windows.here[row] == pytest.approx(features[t])
+        assert windows.middle[row] == pytest.approx(features[t])
         future = [features[t], features[t + 1 : t + 3].mean(axis=0)]
         beyond = [features[t + 1], features[t + 2 : t + 4].mean(axis=0)]
         past = [features[t - 1], features[t - 3 : t - 1].mean(axis=0)]
@@ -58,9 +58,9 @@ def test_windows_with_missing_positions_do_not_count():
     features = numbers(9)
     features[4] = np.nan
     assert windows_of(features, np.array([9])).positions.tolist() == [1, 2, 6, 7]
-    # A stretch of two has a mean as long as one of them is there.
-    kept = windows_of(features, np.array([9]), (1, 2)).positions
-    assert 4 not in kept
+    # A stretch of two has a mean where one of them is observed.
+    positions = windows_of(features, np.array([9]), (1, 2)).positions
+    assert 4 not in positions
     assert len(windows_of(numbers(2), np.array([2])).positions) == 0
 
 
@@ -68,9 +68,9 @@ def test_triples_along_directions_are_those_of_all_features_projected():
     windows = windows_of(numbers(30), np.array([30]), (1, 2))
     rng = np.random.default_rng(1)
     left, right = rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
-    whole, along = WindowMoments.of(windows), WindowMoments.of(windows, left, right)
-    truth = np.einsum("xfp,fm,pn->xmn", whole.triples, left, right)
-    assert along.triples == pytest.approx(truth, abs=1e-10)
+    full, projected = WindowMoments.of(windows), WindowMoments.of(windows, left, right)
+    truth = np.einsum("xfp,fm,pn->xmn", full.triples, left, right)
+    assert projected.triples == pytest.approx(truth, abs=1e-10)
 
 
 def test_a_weight_of_two_is_a_window_twice():
@@ -80,6 +80,6 @@ def test_a_weight_of_two_is_a_window_twice():
     weights[5] = 0
     weighted = WindowMoments.of(windows, weights=weights)
     rows = np.repeat(np.arange(len(weights)), weights.astype(int))
-    parts = (windows.past, windows.here, windows.future, windows.beyond)
+    parts = (windows.past, windows.middle, windows.future, windows.beyond)
     again = type(windows)(windows.positions[rows], *(p[rows] for p in parts), windows.firsts)
     assert same(weighted, WindowMoments.of(again))

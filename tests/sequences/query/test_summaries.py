@@ -10,7 +10,7 @@ from tacit.sequences.query.summaries import symbol_profiles
 TEXTS = letters(["aabbbaabbb", "bbbaaabb", "aaabbbaa", "bbaabbaa"] * 8)
 
 
-def test_states_are_told_by_what_is_more_likely_in_them():
+def test_states_show_the_symbols_that_are_more_likely_in_them():
     words = symbol_profiles(np.array([[0.9, 0.1], [0.2, 0.8]]), np.ones(2), ["a", "b"])
     assert words == ["a 90% (overall 55%)", "b 80% (overall 45%)"]
 
@@ -51,7 +51,7 @@ def test_a_page_of_an_automaton(model, title, word):
 def test_a_page_of_densities_shows_their_quantiles():
     rng = np.random.default_rng(0)
     series = rng.normal(size=400) + 6 * (np.arange(400) // 20 % 2)
-    model = tacit.KernelHMM(2, n_bells=8).fit(series)
+    model = tacit.KernelHMM(2, n_basis=8).fit(series)
     page = str(model.summary())
     assert page.startswith("KernelHMM: 2 states, 1 column of numbers")
     assert "5%, median, 95%" in page

@@ -74,9 +74,9 @@ def test_line_ends_and_the_end_of_the_file_may_be_of_any_kind(tmp_path, form, li
 def test_words_out_of_order_and_twice_are_added_up(tmp_path):
     path = tmp_path / "documents"
     path.write_text("3 4:1 1:2 4:5\n")
-    found = read_documents(path).counts
-    assert found.has_canonical_format
-    assert found.toarray().tolist() == [[0, 2, 0, 0, 6]]
+    actual = read_documents(path).counts
+    assert actual.has_canonical_format
+    assert actual.toarray().tolist() == [[0, 2, 0, 0, 6]]
     path.write_text("1\n5\n3\n1 5 1\n1 2 2\n1 5 5\n")
     assert read_documents(path).counts.toarray().tolist() == [[0, 2, 0, 0, 6]]
 
@@ -162,7 +162,7 @@ def test_compiled_loops_agree_with_their_python_source(form):
     rng = np.random.default_rng(0)
     counts = rng.poisson(0.5, size=(7, 9)) * rng.integers(1, 200, size=(7, 9))
     text = np.frombuffer((uci if form == "uci" else lda_c)(counts).encode(), dtype=np.uint8)
-    found = []
+    actual = []
     for compiled in (True, False):
         state, ends = np.array([0, 0, 0, 0, 1, 0]), np.zeros(7, dtype=np.int64)
         ids, numbers = np.zeros(100, dtype=np.int32), np.zeros(100, dtype=np.int32)
@@ -173,8 +173,8 @@ def test_compiled_loops_agree_with_their_python_source(form):
             loop, first = loops.read_lines, (text, 9)
         why = (loop if compiled else loop.py_func)(*first, state, ids, numbers, ends)
         assert why == loops.DONE
-        found.append([*state, *ids, *numbers, *ends])
-    assert found[0] == found[1]
+        actual.append([*state, *ids, *numbers, *ends])
+    assert actual[0] == actual[1]
     n = state[loops.ENTRIES]
     back = csr_array((numbers[:n], ids[:n], np.r_[0, ends]), shape=counts.shape)
     assert np.array_equal(back.toarray(), counts)
@@ -188,7 +188,7 @@ def test_files_of_gensim_are_read(tmp_path, form):
     corpus = [dictionary.doc2bow(words) for words in lists]
     path = tmp_path / "documents.txt"
     getattr(corpora, form).serialize(str(path), corpus, id2word=dictionary)
-    found = read_documents(path, f"{path}.vocab")
-    assert [sorted(words) for words in found.lists()] == [sorted(words) for words in lists]
+    actual = read_documents(path, f"{path}.vocab")
+    assert [sorted(words) for words in actual.lists()] == [sorted(words) for words in lists]
     again = read_documents(getattr(corpora, form)(str(path), f"{path}.vocab"), dictionary)
-    assert again.counts.toarray().tolist() == found.counts.toarray().tolist()
+    assert again.counts.toarray().tolist() == actual.counts.toarray().tolist()

@@ -21,9 +21,9 @@ LISTS = [["a", "b", "a"], ["c", "c", "c", "c"], []]
 
 
 def object_array(lists):
-    found = np.empty(len(lists), dtype=object)
-    found[:] = lists
-    return found
+    actual = np.empty(len(lists), dtype=object)
+    actual[:] = lists
+    return actual
 
 
 class Wrapped:
@@ -112,17 +112,17 @@ def test_a_vocabulary_may_say_the_places_of_words():
     texts = [" ".join(words) for words in LISTS]
     vectorizer = CountVectorizer(token_pattern=r"\w", vocabulary=["b", "c", "a"])
     counts = vectorizer.fit_transform(texts)
-    found = read_documents(counts, vectorizer.vocabulary_)
-    assert found.words == tuple(vectorizer.get_feature_names_out())
-    assert over_words(found, ["a", "b", "c"]).counts.toarray().tolist() == COUNTS.tolist()
+    actual = read_documents(counts, vectorizer.vocabulary_)
+    assert actual.words == tuple(vectorizer.get_feature_names_out())
+    assert over_words(actual, ["a", "b", "c"]).counts.toarray().tolist() == COUNTS.tolist()
 
 
 def test_corpora_of_gensim_are_documents():
     corpora = pytest.importorskip("gensim.corpora", reason="one of `make peers`")
     dictionary = corpora.Dictionary(LISTS)
     corpus = [dictionary.doc2bow(words) for words in LISTS]
-    found = read_documents(corpus, dictionary)
-    assert over_words(found, ["a", "b", "c"]).counts.toarray().tolist() == COUNTS.tolist()
+    actual = read_documents(corpus, dictionary)
+    assert over_words(actual, ["a", "b", "c"]).counts.toarray().tolist() == COUNTS.tolist()
 
 
 def test_a_vocabulary_may_have_a_mark_and_blank_lines_at_its_ends(tmp_path):
@@ -229,12 +229,12 @@ def test_documents_from_all_over_are_kept_in_the_first_pass(sizes, in_memory):
     batches = DocumentBatches(lambda: iter(made), ("a",), in_memory=in_memory)
     for n_wanted in (500, 2000):
         for _ in range(2):
-            found = batches.sample(n_wanted).toarray().ravel()
-            assert min(n_wanted, len(rows)) <= len(found) <= max(2 * n_wanted, 7)
-            assert len(set(np.diff(found))) == 1  # evenly
-            assert found[0] == 1
-            assert found[-1] > len(rows) - np.diff(found)[0]
+            actual = batches.sample(n_wanted).toarray().ravel()
+            assert min(n_wanted, len(rows)) <= len(actual) <= max(2 * n_wanted, 7)
+            assert len(set(np.diff(actual))) == 1  # evenly
+            assert actual[0] == 1
+            assert actual[-1] > len(rows) - np.diff(actual)[0]
     assert batches.n_passes == (0 if in_memory else 1)
     assert len([*batches]) == len(made)
-    assert np.array_equal(batches.sample(n_wanted).toarray().ravel(), found)
+    assert np.array_equal(batches.sample(n_wanted).toarray().ravel(), actual)
     assert DocumentBatches(lambda: iter([]), ("a",)).sample().shape == (0, 1)

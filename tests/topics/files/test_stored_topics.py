@@ -11,13 +11,13 @@ from tacit.core.files.load import load
 @pytest.mark.parametrize("name", MODELS)
 def test_a_stored_topic_model_says_what_it_said(name):
     said = json.loads((FOLDER / f"{name}.json").read_text())
-    found = answers(load(FOLDER / f"{name}.tacit"))
-    assert found.keys() == said.keys()
+    actual = answers(load(FOLDER / f"{name}.tacit"))
+    assert actual.keys() == said.keys()
     for what, values in said.items():
         if what in ("shares", "perplexity", "coherence", "alpha"):
             # Machines differ in the last digits of sums.
-            assert found[what] == pytest.approx(values, rel=1e-7, abs=1e-12)
+            assert actual[what] == pytest.approx(values, rel=1e-7, abs=1e-12)
         elif what == "arguments":
-            assert {name: found[what][name] for name in values} == values  # later ones have more
+            assert {name: actual[what][name] for name in values} == values  # later ones have more
         else:
-            assert found[what] == values
+            assert actual[what] == values

@@ -5,13 +5,14 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from oracles.document_topics import topics_of_documents
+from oracles.exact_topics import ExactTopicMoments
 from tacit.errors import ArgumentError, RankError
 from tacit.topics.data.documents import Documents
 from tacit.topics.learn.decomposition import best_alpha0, topics_of_moments
 from tacit.topics.model.topics import Topics
 from tacit.topics.moments.whitened import _new_columns, pair_directions, topic_moments, whitened
 from tacit.topics.moments.word_moments import DocumentMoments, Weighting
-from tacit.toy.documents import ExactTopicMoments, add_spam, random_topics, sample_documents
+from tacit.toy.documents import add_spam, random_topics, sample_documents
 
 EXACT = 1e-8
 
@@ -38,13 +39,13 @@ def exact_moments(truth, n_topics=None, **settings):
 )
 def test_exact_moments_give_the_exact_topics_with_unequal_weights(total, scaled, sizes):
     n_topics, n_words = sizes
-    shares = unequal(n_topics, 1.0)
+    proportions = unequal(n_topics, 1.0)
     words = random_topics(n_topics, n_words, random_state=n_topics).words
-    truth = Topics(words, shares, total)
+    truth = Topics(words, proportions, total)
     learnt = topics_of_moments(exact_moments(truth, scaled=scaled), alpha0=total)
     apart, other = distances(truth, learnt.topics)
     assert apart.max() < EXACT
-    assert learnt.topics.weights[other] == pytest.approx(shares, abs=EXACT)
+    assert learnt.topics.weights[other] == pytest.approx(proportions, abs=EXACT)
     assert learnt.topics.alpha == pytest.approx(
         np.sort(truth.alpha)[::-1], abs=EXACT * max(total, 1)
     )
@@ -80,11 +81,11 @@ def test_directions_are_eigenvectors_of_the_scaled_pairs():
     source = ExactTopicMoments(truth)
     pairs, mean = source.pairs(np.eye(30)).product, truth.weights @ truth.words
     values = np.linalg.eigvalsh(pairs / np.sqrt(np.outer(mean, mean)))[::-1]
-    found = pair_directions(source, 4)
-    assert found.values[:4] == pytest.approx(values[:4], abs=1e-10)
-    assert np.diag(found.second) == pytest.approx(values[:4], abs=1e-10)
-    assert found.values[0] == pytest.approx(1, abs=1e-10)
-    assert found.basis.T @ found.basis == pytest.approx(np.eye(4), abs=1e-10)
+    actual = pair_directions(source, 4)
+    assert actual.values[:4] == pytest.approx(values[:4], abs=1e-10)
+    assert np.diag(actual.second) == pytest.approx(values[:4], abs=1e-10)
+    assert actual.values[0] == pytest.approx(1, abs=1e-10)
+    assert actual.basis.T @ actual.basis == pytest.approx(np.eye(4), abs=1e-10)
 
 
 @pytest.mark.parametrize("alike", [0.0, 1e-12, 1.0])
@@ -94,18 +95,18 @@ def test_columns_of_products_are_orthonormal_however_dependent_they_are(alike):
     columns = rng.normal(size=(60, 6))
     columns[:, 1] = columns[:, 0] + alike * columns[:, 1]
     columns[:, 2] = known @ rng.normal(size=9) + alike * columns[:, 2]
-    found = _new_columns(columns, known)
-    assert found.T @ found == pytest.approx(np.eye(6), abs=1e-13)
-    assert np.abs(known.T @ found).max() < 1e-13
+    actual = _new_columns(columns, known)
+    assert actual.T @ actual == pytest.approx(np.eye(6), abs=1e-13)
+    assert np.abs(known.T @ actual).max() < 1e-13
     if alike == 1.0:
-        both = np.hstack([known, found])
+        both = np.hstack([known, actual])
         assert both @ (both.T @ columns) == pytest.approx(columns, abs=1e-12)
 
 
 def test_whitened_pairs_are_the_identity():
     truth = random_topics(5, 30, unequal(5, 2.0), random_state=4)
     moments = exact_moments(truth)
-    back = whitened(moments, 2.0).back
+    back = whitened(moments, 2.0).unwhitening
     first, second = moments.first, moments.directions.second
     assert back @ back.T == pytest.approx(second - 2 / 3 * np.outer(first, first), abs=1e-12)
 

@@ -34,12 +34,12 @@ def drawn(seed, n_documents=12, n_words=7, n_topics=3):
 
 def shared_out(counts, start, alpha, eta, n_inner):
     """One step by the full table of documents, words and topics."""
-    shares = np.repeat(counts.sum(axis=1)[:, None] / len(start), len(start), axis=1)
+    proportions = np.repeat(counts.sum(axis=1)[:, None] / len(start), len(start), axis=1)
     for _ in range(n_inner):
-        joint = (shares + alpha)[:, None, :] * start.T  # (document, word, topic)
+        joint = (proportions + alpha)[:, None, :] * start.T  # (document, word, topic)
         posterior = counts[:, :, None] * joint / joint.sum(axis=2, keepdims=True)
-        mixtures = (shares + alpha) / (shares + alpha).sum(axis=1, keepdims=True)
-        shares = posterior.sum(axis=1)
+        mixtures = (proportions + alpha) / (proportions + alpha).sum(axis=1, keepdims=True)
+        proportions = posterior.sum(axis=1)
     words = posterior.sum(axis=0).T + eta
     objective = (counts * np.log(mixtures @ start)).sum()
     objective += alpha * np.log(mixtures).sum() + eta * np.log(start).sum()
@@ -50,11 +50,13 @@ def shared_out(counts, start, alpha, eta, n_inner):
 def test_a_step_is_that_of_the_full_table_of_words_and_topics(n_inner):
     counts, batches, start = drawn(0)
     steps = replace(STEPS, n_steps=1, n_first=n_inner, alpha=0.3, eta=0.2)
-    found = variational_topics(batches, start, steps)
+    actual = variational_topics(batches, start, steps)
     words, objective = shared_out(counts, start, 0.3, 0.2, n_inner)
-    order = np.argsort(-found.words @ np.arange(7.0))
-    assert found.words[order] == pytest.approx(words[np.argsort(-words @ np.arange(7.0))], rel=1e-5)
-    assert found.trace[0] == pytest.approx(objective, rel=1e-5)
+    order = np.argsort(-actual.words @ np.arange(7.0))
+    assert actual.words[order] == pytest.approx(
+        words[np.argsort(-words @ np.arange(7.0))], rel=1e-5
+    )
+    assert actual.trace[0] == pytest.approx(objective, rel=1e-5)
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.02, 0.5]), st.booleans())
@@ -69,17 +71,17 @@ def test_the_objective_never_falls(seed, prior, single):
 
 def test_the_single_topic_step_is_that_of_a_mixture():
     counts, batches, start = drawn(1)
-    found = variational_topics(batches, start, replace(STEPS, n_steps=1, eta=0.5), single=True)
+    actual = variational_topics(batches, start, replace(STEPS, n_steps=1, eta=0.5), single=True)
     likelihood = np.exp(counts @ np.log(start).T) / 3
     posterior = likelihood / likelihood.sum(axis=1, keepdims=True)
     words = posterior.T @ counts + 0.5
     weights = posterior.mean(axis=0)
     order = np.argsort(-weights)
     expected = (words / words.sum(axis=1, keepdims=True))[order]
-    assert found.words == pytest.approx(expected, rel=1e-5)
-    assert found.weights == pytest.approx(weights[order], rel=1e-5)
+    assert actual.words == pytest.approx(expected, rel=1e-5)
+    assert actual.weights == pytest.approx(weights[order], rel=1e-5)
     objective = np.log(likelihood.sum(axis=1)).sum() + 0.5 * np.log(start).sum()
-    assert found.trace[0] == pytest.approx(objective / counts.sum(), rel=1e-5)
+    assert actual.trace[0] == pytest.approx(objective / counts.sum(), rel=1e-5)
 
 
 def test_threads_and_batches_change_nothing():
@@ -101,12 +103,12 @@ def test_steps_end_where_they_gain_too_little_and_topics_come_by_weight():
     _, batches, start = drawn(3)
     calls = []
     steps = replace(STEPS, n_steps=500, tolerance=1e-4)
-    found = variational_topics(batches, start, steps, progress=lambda *told: calls.append(told))
-    assert found.converged
-    assert len(found.trace) < 500
-    assert calls[-1] == (len(found.trace), found.trace[-1])
-    assert (np.diff(found.weights) <= 0).all()
-    assert found.weights.sum() == pytest.approx(1.0, rel=1e-12)
+    actual = variational_topics(batches, start, steps, progress=lambda *told: calls.append(told))
+    assert actual.converged
+    assert len(actual.trace) < 500
+    assert calls[-1] == (len(actual.trace), actual.trace[-1])
+    assert (np.diff(actual.weights) <= 0).all()
+    assert actual.weights.sum() == pytest.approx(1.0, rel=1e-12)
     assert not variational_topics(batches, start, replace(steps, n_steps=2)).converged
 
 
@@ -115,11 +117,11 @@ def test_words_that_never_occur_are_rare_and_harm_nothing():
     more = csr_array(np.hstack([counts, np.zeros((12, 2), dtype=counts.dtype)]).astype(np.int32))
     batches = Documents(more, tuple(map(str, range(9)))).batches()
     for single in (False, True):
-        found = variational_topics(
+        actual = variational_topics(
             batches, np.hstack([start, np.zeros((3, 2))]), STEPS, single=single
         )
-        assert np.isfinite(found.trace).all()
-        assert (found.words[:, 7:] < found.words[:, :7].max(axis=1, keepdims=True)).all()
+        assert np.isfinite(actual.trace).all()
+        assert (actual.words[:, 7:] < actual.words[:, :7].max(axis=1, keepdims=True)).all()
 
 
 def test_fitting_alpha_finds_the_parameters_that_documents_were_drawn_with():
@@ -129,17 +131,17 @@ def test_fitting_alpha_finds_the_parameters_that_documents_were_drawn_with():
     )  # topics that share no words: no doubt is left
     topics = Topics(words, alpha / alpha.sum(), alpha.sum())
     counts = sample_documents(topics, np.full(3000, 60), np.random.default_rng(0))
-    found = fitting_alpha(words, counts, np.full(3, 0.2), n_rounds=5)
-    assert found == pytest.approx(alpha, rel=0.1)  # of 3000 documents
+    actual = fitting_alpha(words, counts, np.full(3, 0.2), n_rounds=5)
+    assert actual == pytest.approx(alpha, rel=0.1)  # of 3000 documents
 
 
 def test_random_topics_are_probabilities_of_words_that_occur():
     counts, batches, _ = drawn(4)
-    found = random_topics(batches, 5, 0)
-    assert found.sum(axis=1) == pytest.approx(np.ones(5), rel=1e-12)
-    assert not found[:, counts.sum(axis=0) == 0].any()
-    assert np.array_equal(found, random_topics(batches, 5, 0))
-    assert not np.array_equal(found, random_topics(batches, 5, 1))
+    actual = random_topics(batches, 5, 0)
+    assert actual.sum(axis=1) == pytest.approx(np.ones(5), rel=1e-12)
+    assert not actual[:, counts.sum(axis=0) == 0].any()
+    assert np.array_equal(actual, random_topics(batches, 5, 0))
+    assert not np.array_equal(actual, random_topics(batches, 5, 1))
 
 
 def test_the_compiled_loops_agree_with_their_python_source():
@@ -147,20 +149,20 @@ def test_the_compiled_loops_agree_with_their_python_source():
     rows = csr_array(counts)
     words = np.ascontiguousarray(start.T, dtype=np.float32)
     arrays = rows.indptr, rows.indices, rows.data.astype(np.float32)
-    found = []
+    actual = []
     for loop in (loops.update_documents, loops.update_documents.py_func):
-        shares, used = np.ones((12, 3), np.float32), np.zeros((12, 3), np.float32)
+        proportions, used = np.ones((12, 3), np.float32), np.zeros((12, 3), np.float32)
         ratios = np.zeros(rows.nnz, np.float32)
         alpha = np.full(3, 0.1, np.float32)
-        value = loop(*arrays, words, alpha, 3, 0, 12, shares, used, ratios)
-        found.append(np.concatenate([[value], shares.ravel(), used.ravel(), ratios]))
-    assert found[0] == pytest.approx(found[1], rel=1e-5)
-    found = []
+        value = loop(*arrays, words, alpha, 3, 0, 12, proportions, used, ratios)
+        actual.append(np.concatenate([[value], proportions.ravel(), used.ravel(), ratios]))
+    assert actual[0] == pytest.approx(actual[1], rel=1e-5)
+    actual = []
     for loop in (loops.infer_documents, loops.infer_documents.py_func):
         gamma = np.zeros((12, 3))
         loop(*arrays, start.T.copy(), np.full(3, 0.1), 30, 1e-6, 0, 12, gamma)
-        found.append(gamma)
-    assert found[0] == pytest.approx(found[1], rel=1e-9)
+        actual.append(gamma)
+    assert actual[0] == pytest.approx(actual[1], rel=1e-9)
 
 
 def test_the_digamma_function_is_scipys():

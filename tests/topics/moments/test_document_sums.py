@@ -34,7 +34,7 @@ def share_of_document(weighting, length, order):
 
 def enumerated(counts, columns, weighting, order):
     """The mean over all ordered pairs or triples of different occurrences, document by document."""
-    found, total = 0.0, 0.0
+    actual, total = 0.0, 0.0
     for row in counts.toarray():
         words = np.repeat(
             np.arange(N_WORDS), row if weighting.cap is None else np.minimum(row, weighting.cap)
@@ -48,9 +48,9 @@ def enumerated(counts, columns, weighting, order):
                 np.einsum("a,b->ab", *picked) if order == 2 else np.einsum("a,b,c->abc", *picked)
             )
             n += 1
-        share = share_of_document(weighting, len(words), order)
-        found, total = found + share * sums / n, total + share
-    return found / total
+        fraction = share_of_document(weighting, len(words), order)
+        actual, total = actual + fraction * sums / n, total + fraction
+    return actual / total
 
 
 weightings = pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_pairs_are_the_mean_over_all_pairs_of_different_occurrences(weighting):
 def test_triples_are_the_mean_over_all_triples_of_different_occurrences(weighting):
     counts = some_documents(2, n=8, most=2)
     columns = np.random.default_rng(3).normal(size=(N_WORDS, 3))
-    found = DocumentMoments([counts], N_WORDS, weighting).triples(columns)
+    actual = DocumentMoments([counts], N_WORDS, weighting).triples(columns)
     every = enumerated(counts, columns, weighting, 3)
-    assert found == pytest.approx(every, abs=ROUNDING * np.abs(every).max(), rel=ROUNDING)
+    assert actual == pytest.approx(every, abs=ROUNDING * np.abs(every).max(), rel=ROUNDING)
 
 
 @given(st.integers(0, 15), st.integers(0, 15), st.integers(0, 3))
@@ -123,14 +123,14 @@ def test_documents_of_one_word_are_left_out_unless_long_ones_or_the_vocabulary_e
 
 def test_the_error_of_a_share_is_that_of_pairs_that_are_drawn_by_chance():
     rng = np.random.default_rng(6)
-    shares = np.array([0.5, 0.3, 0.2])
-    found = []
+    proportions = np.array([0.5, 0.3, 0.2])
+    actual = []
     for _ in range(300):
-        counts = csr_array(rng.multinomial(6, shares, size=40).astype(np.int32))
+        counts = csr_array(rng.multinomial(6, proportions, size=40).astype(np.int32))
         pairs = DocumentMoments([counts], 3, Weighting("length")).pairs(np.eye(3))
-        found.append(pairs.product[0, 1] / np.sqrt(shares[0] * shares[1]))
+        actual.append(pairs.product[0, 1] / np.sqrt(proportions[0] * proportions[1]))
     # Pairs of a document share their words: the error is a little larger than of independent pairs.
-    assert 0.6 < pairs.error / np.std(found) < 1.2
+    assert 0.6 < pairs.error / np.std(actual) < 1.2
 
 
 @pytest.mark.parametrize("longest", [1, 2])

@@ -30,8 +30,8 @@ def test_perplexity_of_one_topic_is_that_of_its_words():
     words = np.array([[0.5, 0.3, 0.2]])
     second = halves(counts)[1].toarray()
     expected = np.exp(-(second * np.log(words)).sum() / second.sum())
-    found = completion_perplexity(Topics(words, np.ones(1), 1.0), counts)
-    assert found == pytest.approx(expected, rel=1e-12)
+    actual = completion_perplexity(Topics(words, np.ones(1), 1.0), counts)
+    assert actual == pytest.approx(expected, rel=1e-12)
 
 
 def test_perplexity_of_known_topics_is_that_of_the_words_of_one_topic():
@@ -50,11 +50,11 @@ def test_documents_without_words_cannot_be_scored():
 
 def test_coherence_is_the_normalised_information_of_pairs_of_words():
     together = np.array([[2, 1, 0, 0], [1, 3, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]])
-    found = coherence(np.array([[0, 1], [0, 2], [2, 3]]), csr_array(together))
-    assert found[0] == pytest.approx(1.0)  # never apart
-    assert found[1] == -1.0  # never together
+    actual = coherence(np.array([[0, 1], [0, 2], [2, 3]]), csr_array(together))
+    assert actual[0] == pytest.approx(1.0)  # never apart
+    assert actual[1] == -1.0  # never together
     expected = np.log(0.25 / (0.5 * 0.25)) / -np.log(0.25)
-    assert found[2] == pytest.approx(expected, rel=1e-12)
+    assert actual[2] == pytest.approx(expected, rel=1e-12)
     always = csr_array(np.ones((3, 2), dtype=int))
     assert coherence(np.array([[0, 1]]), always).tolist() == [1.0]
 

@@ -58,11 +58,13 @@ def same_tables(one, other):
 
 @given(networks())
 def test_reading_what_was_written_gives_the_same_network(network):
-    found = parse_bif(bif_text(network))
-    assert found.variables == network.variables
-    kinds = [[type(each) for each in variable.categories] for variable in network.variables]
-    assert kinds == [[type(each) for each in variable.categories] for variable in found.variables]
-    assert same_tables(found, network)
+    restored = parse_bif(bif_text(network))
+    assert restored.variables == network.variables
+    kinds = [[type(category) for category in variable.categories] for variable in network.variables]
+    assert kinds == [
+        [type(category) for category in variable.categories] for variable in restored.variables
+    ]
+    assert same_tables(restored, network)
 
 
 @given(networks())
@@ -88,18 +90,18 @@ def test_what_is_written_has_only_words_that_every_program_reads(network):
 def test_a_file_comes_back(tmp_path):
     network = parse_bif(SPRINKLER)
     write_bif_network(tmp_path / "n.bif", network)
-    found = read_bif(tmp_path / "n.bif")
-    assert found.name == "sprinkler"
-    assert found.variables == network.variables
-    assert same_tables(found, network)
+    restored = read_bif(tmp_path / "n.bif")
+    assert restored.name == "sprinkler"
+    assert restored.variables == network.variables
+    assert same_tables(restored, network)
 
 
 def test_properties_of_other_programs_are_kept():
     variable = BifVariable("x", ("a",), properties=("position = (3, 4)",))
     network = BifNetwork("n", (variable,), (BifTable("x", (), np.ones(1)),), ('author "me; you"',))
-    found = parse_bif(bif_text(network))
-    assert found.variables == network.variables
-    assert found.properties == network.properties
+    restored = parse_bif(bif_text(network))
+    assert restored.variables == network.variables
+    assert restored.properties == network.properties
 
 
 def test_names_that_can_stay_stay_and_the_others_give_way():

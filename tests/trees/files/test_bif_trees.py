@@ -62,13 +62,15 @@ def directed_trees(draw):
 
 @given(directed_trees())
 def test_a_network_that_is_a_tree_keeps_its_distribution(network):
-    found = tree_from_bif(network)
-    assert found.names == tuple(v.name for v in network.variables if not v.latent)
-    assert found.topology.contracted() == found.topology
-    tree = found.tables.tree
-    assert tree.names[: tree.n_leaves] == found.names
-    assert leaf_joint(found.tables) == pytest.approx(joint_of(network, found.names), abs=1e-12)
-    rows = np.add.reduceat(found.tables.values, found.tables.layout.row_starts)
+    restored = tree_from_bif(network)
+    assert restored.names == tuple(v.name for v in network.variables if not v.latent)
+    assert restored.topology.contracted() == restored.topology
+    tree = restored.tables.tree
+    assert tree.names[: tree.n_leaves] == restored.names
+    assert leaf_joint(restored.tables) == pytest.approx(
+        joint_of(network, restored.names), abs=1e-12
+    )
+    rows = np.add.reduceat(restored.tables.values, restored.tables.layout.row_starts)
     assert rows == pytest.approx(1.0, abs=1e-12)
 
 
@@ -80,14 +82,14 @@ def test_a_written_tree_comes_back_number_for_number(topology, seed):
     rng = np.random.default_rng(seed)
     tables = random_tables(tree, rng.integers(1, 4, tree.n_leaves).tolist(), 2, rng)
     categories = [tuple(range(n)) for n in tables.layout.n_states[: tree.n_leaves]]
-    found = tree_from_bif(parse_bif(bif_text(bif_from_tables(tables, categories))))
-    assert found.names == columns
-    assert list(found.categories.values()) == categories
-    assert set(found.topology.nodes) == set(topology.nodes)
-    assert found.tables.tree.names == tree.names
-    assert np.array_equal(found.tables.tree.parent, tree.parent)
-    assert np.array_equal(found.tables.tree.copy_of, tree.copy_of)
-    assert np.array_equal(found.tables.values, tables.values)
+    restored = tree_from_bif(parse_bif(bif_text(bif_from_tables(tables, categories))))
+    assert restored.names == columns
+    assert list(restored.categories.values()) == categories
+    assert set(restored.topology.nodes) == set(topology.nodes)
+    assert restored.tables.tree.names == tree.names
+    assert np.array_equal(restored.tables.tree.parent, tree.parent)
+    assert np.array_equal(restored.tables.tree.copy_of, tree.copy_of)
+    assert np.array_equal(restored.tables.values, tables.values)
 
 
 @given(topologies(max_nodes=8), st.integers(0, 10**6))
@@ -100,11 +102,11 @@ def test_a_tree_as_network_has_the_same_distribution(topology, seed):
     assert latent == set(topology.contracted().hidden)
 
 
-def test_numbers_of_states_of_hidden_variables_are_told():
+def test_numbers_of_states_of_hidden_variables_are_known():
     topology = Topology.star(["a", "b", "c"])
     tables = random_tables(topology.rooted(["a", "b", "c"]), 2, 3, 0)
-    found = tree_from_bif(bif_from_tables(tables, [(0, 1)] * 3))
-    assert found.topology.n_states == {"h": 3}
+    tree = tree_from_bif(bif_from_tables(tables, [(0, 1)] * 3))
+    assert tree.topology.n_states == {"h": 3}
 
 
 def test_hidden_variables_can_be_named():
@@ -116,10 +118,10 @@ def test_hidden_variables_can_be_named():
         BifTable("c", ("b",), values),
     )
     network = BifNetwork("n", (a, b, c), tables)
-    found = tree_from_bif(network, hidden=["b"])
-    assert found.names == ("a", "c")
-    assert found.topology.nodes == ("a", "c")  # b had two neighbours and is summed out
-    assert leaf_joint(found.tables) == pytest.approx(joint_of(network, "ac"), abs=1e-12)
+    tree = tree_from_bif(network, hidden=["b"])
+    assert tree.names == ("a", "c")
+    assert tree.topology.nodes == ("a", "c")  # b had two neighbours and is summed out
+    assert leaf_joint(tree.tables) == pytest.approx(joint_of(network, "ac"), abs=1e-12)
     with pytest.raises(TopologyError, match="no variable 'x'"):
         tree_from_bif(network, hidden=["x"])
 
@@ -130,8 +132,8 @@ def test_a_state_that_never_occurs_does_no_harm():
     network = BifNetwork(
         "n", (b, a), (BifTable("a", (), np.array([0.4, 0.6])), BifTable("b", ("a",), towards))
     )
-    found = tree_from_bif(network)  # b comes first and is the root
-    assert leaf_joint(found.tables) == pytest.approx(joint_of(network, "ba"), abs=1e-12)
+    tree = tree_from_bif(network)  # b comes first and is the root
+    assert leaf_joint(tree.tables) == pytest.approx(joint_of(network, "ba"), abs=1e-12)
 
 
 def test_two_parents_are_no_tree():

@@ -21,9 +21,9 @@ def through_json(plain):
 
 @given(topologies())
 def test_a_topology_comes_back_with_every_order(topology):
-    found = TOPOLOGY.from_plain(through_json(TOPOLOGY.to_plain(topology)))
+    restored = TOPOLOGY.from_plain(through_json(TOPOLOGY.to_plain(topology)))
     for field in ("nodes", "edges", "observed", "lengths", "n_states"):
-        assert getattr(found, field) == getattr(topology, field)
+        assert getattr(restored, field) == getattr(topology, field)
 
 
 def test_the_order_of_the_observed_nodes_comes_back():
@@ -34,11 +34,11 @@ def test_the_order_of_the_observed_nodes_comes_back():
 @given(topologies())
 def test_a_rooted_tree_comes_back(topology):
     tree = topology.rooted(topology.observed)
-    found = TREE.from_plain(through_json(TREE.to_plain(tree)))
-    assert (found.names, found.n_leaves) == (tree.names, tree.n_leaves)
-    assert np.array_equal(found.parent, tree.parent)
-    assert np.array_equal(found.copy_of, tree.copy_of)
-    assert found.parent.dtype == found.copy_of.dtype == np.int32
+    restored = TREE.from_plain(through_json(TREE.to_plain(tree)))
+    assert (restored.names, restored.n_leaves) == (tree.names, tree.n_leaves)
+    assert np.array_equal(restored.parent, tree.parent)
+    assert np.array_equal(restored.copy_of, tree.copy_of)
+    assert restored.parent.dtype == restored.copy_of.dtype == np.int32
 
 
 @pytest.mark.parametrize(

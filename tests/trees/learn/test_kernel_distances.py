@@ -33,7 +33,7 @@ def exact_moments(n_states, seed):
     )
     rng = np.random.default_rng(seed)
     values = [np.sort(rng.normal(size=4)) for _ in range(6)]
-    encoders = [kernel_encoder(each, 0.6, 1e-9) for each in values]
+    encoders = [kernel_encoder(column, 0.6, 1e-9) for column in values]
     values[0], encoders[0] = np.arange(4), IndicatorEncoder(4)
     encoders[1] = grid_encoder(-2, 2, 9, 0.7)
     return model, FeaturePopulation(joint_table(model.tables), values, encoders)
@@ -46,19 +46,19 @@ def exact_moments(n_states, seed):
 def test_exact_moments_give_lengths_that_add_up_and_the_true_tree(n_states, centred, whiten, seed):
     model, moments = exact_moments(n_states, seed)
     rank = n_states - 1 if centred else n_states
-    found = kernel_distances(moments, rank, centred=centred, whiten=whiten)
-    assert found.supported.all()
-    for way in (neighbor_joining, chow_liu_joining):
-        tree = way(found.values, model.names)
-        assert path_lengths(tree, model.names) == pytest.approx(found.values, abs=1e-8)
+    distances = kernel_distances(moments, rank, centred=centred, whiten=whiten)
+    assert distances.supported.all()
+    for join in (neighbor_joining, chow_liu_joining):
+        tree = join(distances.values, model.names)
+        assert path_lengths(tree, model.names) == pytest.approx(distances.values, abs=1e-8)
         assert robinson_foulds(tree, model.topology) == 0
 
 
 def test_one_value_too_few_does_not_add_up():
     model, moments = exact_moments(3, 0)
-    found = kernel_distances(moments, 1)
-    tree = neighbor_joining(found.values, model.names)
-    assert np.abs(path_lengths(tree, model.names) - found.values).max() > 1e-3
+    distances = kernel_distances(moments, 1)
+    tree = neighbor_joining(distances.values, model.names)
+    assert np.abs(path_lengths(tree, model.names) - distances.values).max() > 1e-3
 
 
 @pytest.mark.parametrize("rank", [1, 2, None])
@@ -76,7 +76,7 @@ def test_with_indicators_it_is_the_discrete_metric(rank):
     assert np.array_equal(ours.supported, theirs.supported)
 
 
-def bumps(topology, n_rows, seed, missing=0.0):
+def mixtures(topology, n_rows, seed, missing=0.0):
     """Rows of a binary tree whose leaves are one bump or two, with the same mean."""
     rng = np.random.default_rng(seed)
     tree = topology.rooted(topology.observed)
@@ -94,38 +94,38 @@ def bumps(topology, n_rows, seed, missing=0.0):
 
 @pytest.mark.parametrize("whiten", [True, False])
 @pytest.mark.parametrize("missing", [0.0, 0.15])
-def test_trees_of_dependence_without_correlation_are_found(missing, whiten):
+def test_trees_of_dependence_without_correlation_are_learnt(missing, whiten):
     topology = random_topology(16, n_children=(2, 2), random_state=3)
-    X = bumps(topology, 4000, 1, missing)
-    encoders = [kernel_encoder(each, median_bandwidth(each), 1e-3) for each in X.T]
+    X = mixtures(topology, 4000, 1, missing)
+    encoders = [kernel_encoder(column, median_bandwidth(column), 1e-3) for column in X.T]
     moments = FeatureMoments.of(X, encoders)
     for rank, centred in ((1, True), (2, False), (None, True)):
-        found = kernel_distances(moments, rank, centred=centred, whiten=whiten)
-        tree = neighbor_joining(found.values, topology.observed)
+        distances = kernel_distances(moments, rank, centred=centred, whiten=whiten)
+        tree = neighbor_joining(distances.values, topology.observed)
         assert robinson_foulds(tree, topology, normalised=True) <= 0.1
     assert not np.triu(gaussian_distances(X).supported, 1).any()
 
 
 def test_a_pair_is_judged_by_the_rows_that_have_both():
-    X = bumps(random_topology(4, n_children=(2, 2), random_state=3), 2000, 1, missing=0.3)
+    X = mixtures(random_topology(4, n_children=(2, 2), random_state=3), 2000, 1, missing=0.3)
     encoders = [grid_encoder(-3, 3, 9, 1.0)] * 4
-    whole = FeatureMoments.of(X, encoders).pairs()
+    pairs = FeatureMoments.of(X, encoders).pairs()
     both = X[~np.isnan(X[:, :2]).any(axis=1), :2]
     two = FeatureMoments.of(both, encoders[:2]).pairs()
-    assert whole.supports[0, 1] == len(both)
+    assert pairs.supports[0, 1] == len(both)
     n = encoders[0].size
     block = np.s_[:n, n : 2 * n]
-    assert whole.covariances[block] == pytest.approx(two.covariances[block], abs=1e-12)
+    assert pairs.covariances[block] == pytest.approx(two.covariances[block], abs=1e-12)
 
 
 def test_a_constant_column_is_far_from_all():
-    X = bumps(random_topology(4, n_children=(2, 2), random_state=3), 500, 1)
+    X = mixtures(random_topology(4, n_children=(2, 2), random_state=3), 500, 1)
     X[:, 2] = 1.0
     moments = FeatureMoments.of(X, [grid_encoder(-3, 3, 9, 1.0)] * 4)
     for whiten in (True, False):
-        found = kernel_distances(moments, whiten=whiten)
-        assert np.isfinite(found.values).all()
-        assert not found.supported[2, [0, 1, 3]].any()
+        distances = kernel_distances(moments, whiten=whiten)
+        assert np.isfinite(distances.values).all()
+        assert not distances.supported[2, [0, 1, 3]].any()
 
 
 def test_settings_that_make_no_sense_are_refused():

@@ -22,11 +22,11 @@ def flipped(n, seed=0):
     return tree, {name: columns[name] for name in tree.observed}
 
 
-def test_the_kernel_metric_hears_what_correlations_do_not():
+def test_the_kernel_metric_detects_what_correlations_do_not():
     truth, table = flipped(3000)
     assert len(table) == 8
-    found = tacit.learn_structure(table, "neighbor-joining", metric="kernel")
-    assert tacit.evaluate.robinson_foulds(found, truth) == 0
+    learnt = tacit.learn_structure(table, "neighbor-joining", metric="kernel")
+    assert tacit.evaluate.robinson_foulds(learnt, truth) == 0
     deaf = tacit.learn_structure(table, "neighbor-joining", metric="gaussian")
     assert tacit.evaluate.robinson_foulds(deaf, truth) > 0.3
 
@@ -38,10 +38,10 @@ def test_a_kernel_tree_finds_the_structure_too():
 
 
 @pytest.mark.parametrize("method", ["chow-liu", "hidden-chow-liu", "star", "recursive-grouping"])
-def test_every_way_of_learning_a_tree_takes_the_kernel_metric(method):
+def test_every_structure_learner_takes_the_kernel_metric(method):
     _, table = flipped(400)
     table["word"] = np.where(np.abs(table["x0"]) > 3.0, "far", "near")
-    found = tacit.learn_structure(table, method, metric="kernel")
-    assert set(found.observed) == set(table)
+    learnt = tacit.learn_structure(table, method, metric="kernel")
+    assert set(learnt.observed) == set(table)
     with pytest.raises(ArgumentError, match="discrete"):
         tacit.learn_structure(table, method, metric="kernel", n_states=2)

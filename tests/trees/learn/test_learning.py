@@ -42,8 +42,8 @@ def divergence(truth, network, codes):
     from tacit.messages.evidence import Evidence
 
     evidence = Evidence(codes)
-    found = log_prob(network, evidence).values
-    return float((log_prob(truth.network, evidence).values - found).mean())
+    learnt = log_prob(network, evidence).values
+    return float((log_prob(truth.network, evidence).values - learnt).mean())
 
 
 # -- moment methods -------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def divergence(truth, network, codes):
 @pytest.mark.parametrize(
     ("learn", "changes"),
     [
-        *(("spectral", {"representation": each}) for each in ("auto", "train", "tensor", "matrix")),
+        *(("spectral", {"representation": name}) for name in ("auto", "train", "tensor", "matrix")),
         ("spectral", {"n_views": 1}),
         ("hierarchical", {"window": 1}),
         ("hierarchical", {"window": 3}),
@@ -160,7 +160,7 @@ def test_a_tolerance_holds_for_the_default_learner_too(make):
 
 
 @pytest.mark.parametrize("learn", ["auto", "em"])
-def test_too_few_steps_are_told(learn):
+def test_too_few_steps_are_reported(learn):
     topology, truth = truth_of("bin4")
     codes = sample_codes(truth, 300, 1)
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
@@ -237,7 +237,7 @@ def test_the_default_is_at_least_as_good_as_em_with_restarts():
     codes, test = sample_codes(truth, 2000, 1), sample_codes(truth, 10_000, 2)
     default = LatentTree(2, topology).fit(codes)
     by_em = LatentTree(2, topology, "em").fit(codes)
-    ours, theirs = (divergence(truth, each.network_, test) for each in (default, by_em))
+    ours, theirs = (divergence(truth, model.network_, test) for model in (default, by_em))
     assert ours < theirs
     assert default.n_iter_ < by_em.n_iter_ / 3
 
@@ -311,10 +311,10 @@ def test_an_observed_inner_node_is_repeated_exactly(learn):
         assert np.array_equal(model.tables_.table(6), np.eye(3))
         assert model.node_states_[model.tree_.names[copy]] == 3
     # Given m, what hangs below it does not see the rest.
-    given = {"m": frame["m"][0], "a": frame["a"][0]}
-    with_more = model.query("b", {**given, "f": frame["f"][0], "d": frame["d"][0]})
+    evidence = {"m": frame["m"][0], "a": frame["a"][0]}
+    with_more = model.query("b", {**evidence, "f": frame["f"][0], "d": frame["d"][0]})
     assert list(with_more.values()) == pytest.approx(
-        list(model.query("b", given).values()), abs=0.02
+        list(model.query("b", evidence).values()), abs=0.02
     )
     assert divergence(truth, model.network_, sample_codes(truth, 3000, 2)) < 0.05
 
@@ -363,20 +363,20 @@ def test_a_chow_liu_tree_of_the_right_tables_is_best_among_trees():
 
 
 @pytest.mark.parametrize("learn", LEARNERS)
-def test_progress_is_told_in_shares_and_words(learn):
+def test_progress_is_reported_in_fractions_and_words(learn):
     topology, truth = truth_of("bin4")
-    told = []
-    model = LatentTree(2, topology, learn, progress=lambda share, text: told.append((share, text)))
+    reports = []
+    model = LatentTree(2, topology, learn, progress=lambda done, text: reports.append((done, text)))
     model.fit(sample_codes(truth, 200, 1))
-    assert told
-    assert all(0 <= share <= 1 and text for share, text in told)
+    assert reports
+    assert all(0 <= done <= 1 and text for done, text in reports)
 
 
-def test_candidates_are_told_too():
-    told = []
-    LatentTree(progress=lambda *each: told.append(each)).fit(
+def test_candidates_are_reported_too():
+    reports = []
+    LatentTree(progress=lambda *report: reports.append(report)).fit(
         random_tree_model(5, random_state=0).sample(200, random_state=1)
     )
-    trials = [text for _, text in told if text.startswith("trying")]
+    trials = [text for _, text in reports if text.startswith("trying")]
     assert trials[0].startswith("trying refined-joining, hidden-chow-liu")
     assert {"trying 1 states", "trying 2 states"} <= set(trials)

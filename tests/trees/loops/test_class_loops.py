@@ -19,11 +19,11 @@ class Case:
         self.codes = np.stack(columns, axis=1).astype(np.int16)
         self.weights = rng.integers(0, 3, n_rows).astype(float)
         self.pseudo = strength * rng.uniform(0.2, 1.0, (self.starts[-1] + 1, k))
-        self.tables = self.chances(rng.uniform(0.2, 1.0, self.pseudo.shape))
+        self.tables = self.probabilities(rng.uniform(0.2, 1.0, self.pseudo.shape))
         self.indicators = np.zeros((n_rows, self.starts[-1]))  # (row, cell)
         for column, first in enumerate(self.starts[:-1]):
-            there = self.codes[:, column] >= 0
-            self.indicators[there, first + self.codes[there, column]] = 1.0
+            present = self.codes[:, column] >= 0
+            self.indicators[present, first + self.codes[present, column]] = 1.0
 
     @property
     def rows(self):
@@ -33,7 +33,7 @@ class Case:
     def columns(self):
         return [slice(*ends) for ends in zip(self.starts[:-1], self.starts[1:], strict=True)]
 
-    def chances(self, counts):
+    def probabilities(self, counts):
         """Counts of each column, and of the shares in the last row, divided by their sums."""
         out = np.array(counts)
         for part in self.columns:
@@ -44,15 +44,15 @@ class Case:
     def log_likelihood(self, tables):
         """That of the weighted rows, and (row, class) the posteriors of classes."""
         logs = self.indicators @ np.log(tables[:-1]) + np.log(tables[-1])
-        each = logsumexp(logs, axis=1)
-        return self.weights @ each, np.exp(logs - each[:, None])
+        log_joint = logsumexp(logs, axis=1)
+        return self.weights @ log_joint, np.exp(logs - log_joint[:, None])
 
     def step(self, tables):
         """The penalised log-likelihood, the next tables, and expected counts with pseudo-counts."""
         value, posterior = self.log_likelihood(tables)
         members = self.weights[:, None] * posterior
         mass = np.vstack([self.indicators.T @ members, members.sum(axis=0)]) + self.pseudo
-        return value + (self.pseudo * np.log(tables)).sum(), self.chances(mass), mass
+        return value + (self.pseudo * np.log(tables)).sum(), self.probabilities(mass), mass
 
 
 def test_tables_are_counts_divided_by_their_sums_or_even():
@@ -60,12 +60,12 @@ def test_tables_are_counts_divided_by_their_sums_or_even():
     counts = case.pseudo * 7
     first, second = case.columns[:2]
     counts[first, 1] = 0.0
-    found = np.empty(counts.shape)
-    class_em.tables_of(counts, case.starts, found)
+    actual = np.empty(counts.shape)
+    class_em.tables_of(counts, case.starts, actual)
     with np.errstate(invalid="ignore"):
-        wanted = case.chances(counts)
-    wanted[first, 1] = 1 / (first.stop - first.start)
-    assert found == pytest.approx(wanted)
+        expected = case.probabilities(counts)
+    expected[first, 1] = 1 / (first.stop - first.start)
+    assert actual == pytest.approx(expected)
     counts[second], counts[-1] = 0.0, 0.0
     class_em.tables_of(counts, case.starts, counts)  # in their place
     assert (counts[second] == 1 / (second.stop - second.start)).all()
@@ -78,8 +78,8 @@ def test_a_step_is_that_of_dense_algebra(seed):
     mass, image = np.empty(case.tables.shape), np.empty(case.tables.shape)
     members = np.empty((len(case.codes), 3))
     value = class_em.step(*case.rows, case.tables, case.pseudo, mass, image, members)
-    wanted, tables, counts = case.step(case.tables)
-    assert value == pytest.approx(wanted)
+    expected, tables, counts = case.step(case.tables)
+    assert value == pytest.approx(expected)
     assert image == pytest.approx(tables)
     assert mass == pytest.approx(counts)
     posterior = case.log_likelihood(case.tables)[1]
@@ -99,44 +99,44 @@ def compiled_and_plain(case, most):
         value, tables, mass = case.step(flat.reshape(shape))
         return value, tables.ravel(), mass.ravel()
 
-    found = class_em.run_em(*case.rows, case.tables, case.pseudo, LEAST, most, MEMORY)
-    wanted = run_accelerated_em(
+    compiled = class_em.run_em(*case.rows, case.tables, case.pseudo, LEAST, most, MEMORY)
+    expected = run_accelerated_em(
         step,
         case.tables.ravel(),
         AbsoluteGain(LEAST),
-        normalise=lambda flat: case.chances(flat.reshape(shape)).ravel(),
+        normalise=lambda flat: case.probabilities(flat.reshape(shape)).ravel(),
         memory=MEMORY,
         max_iter=most,
         warn=False,
     )
-    return found, wanted
+    return compiled, expected
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_compiled_run_is_the_accelerated_one(seed):
     case = Case(seed, strength=0.1)
-    (tables, mass, trace, count, converged), wanted = compiled_and_plain(case, 500)
+    (tables, mass, trace, count, converged), expected = compiled_and_plain(case, 500)
     assert converged
-    assert wanted.converged
-    assert count == wanted.n_steps
-    assert trace == pytest.approx(np.array(wanted.trace), abs=1e-8)
+    assert expected.converged
+    assert count == expected.n_steps
+    assert trace == pytest.approx(np.array(expected.trace), abs=1e-8)
     assert (np.diff(trace) > -1e-9).all()
-    assert tables == pytest.approx(wanted.values.reshape(tables.shape), abs=1e-6)
+    assert tables == pytest.approx(expected.values.reshape(tables.shape), abs=1e-6)
     # The tables are one plain step beyond the last whose objective and counts are told.
-    assert case.chances(mass) == pytest.approx(tables)
+    assert case.probabilities(mass) == pytest.approx(tables)
     assert case.step(tables)[0] >= trace[-1]
 
 
 def test_what_went_downhill_is_taken_back_and_counts():
     """Some extrapolations go downhill; wherever the run is cut off, it is the plain one cut off there."""
     case = Case(0, strength=0.1)
-    _, whole = compiled_and_plain(case, 500)
-    assert whole.n_steps > len(whole.trace)
-    for most in range(1, whole.n_steps + 1):
-        (tables, _, trace, count, _), wanted = compiled_and_plain(case, most)
-        assert count == wanted.n_steps <= most
-        assert trace == pytest.approx(np.array(wanted.trace), abs=1e-8)
-        assert tables == pytest.approx(wanted.values.reshape(tables.shape), abs=1e-6)
+    _, full_run = compiled_and_plain(case, 500)
+    assert full_run.n_steps > len(full_run.trace)
+    for most in range(1, full_run.n_steps + 1):
+        (tables, _, trace, count, _), expected = compiled_and_plain(case, most)
+        assert count == expected.n_steps <= most
+        assert trace == pytest.approx(np.array(expected.trace), abs=1e-8)
+        assert tables == pytest.approx(expected.values.reshape(tables.shape), abs=1e-6)
 
 
 # -- exchanges ----------------------------------------------------------------------------------------
@@ -146,10 +146,10 @@ def roots_and_members(case):
     """What directions are measured by (cell, class), the classes' sizes, and (row, class) members."""
     _, posterior = case.log_likelihood(case.tables)
     members = case.weights[:, None] * posterior
-    mass, given = members.sum(axis=0), case.tables[:-1]
-    overall = given @ mass / mass.sum()
+    mass, conditionals = members.sum(axis=0), case.tables[:-1]
+    overall = conditionals @ mass / mass.sum()
     rows = class_exchange.PSEUDO_ROWS
-    return np.sqrt((given * mass + rows * overall[:, None]) / (mass + rows)), mass, members
+    return np.sqrt((conditionals * mass + rows * overall[:, None]) / (mass + rows)), mass, members
 
 
 def dense_directions(case):
@@ -164,7 +164,7 @@ def dense_directions(case):
             apart[case.codes[:, column] >= 0, part] -= root[part]
             start[part] -= (start[part] @ root[part]) * root[part]
         matrix = apart.T @ (members[:, [h]] * apart) / total[h]
-        matrix -= class_exchange.OWN_PART * mass[h] / total[h] * np.eye(len(root))
+        matrix -= class_exchange.SELF_PART * mass[h] / total[h] * np.eye(len(root))
         axis = start / np.linalg.norm(start)
         for _ in range(class_exchange.PASSES):
             image = matrix @ axis
@@ -178,11 +178,11 @@ def dense_directions(case):
 def test_directions_are_power_steps_of_a_correspondence_analysis(seed):
     case = Case(seed)
     _, mass, members = roots_and_members(case)
-    found, spread = class_exchange.directions_within(
+    actual, spread = class_exchange.directions_within(
         case.codes, case.starts, case.tables[:-1], mass, members
     )
     directions, spreads = dense_directions(case)
-    assert found == pytest.approx(directions, rel=1e-8, abs=1e-9)
+    assert actual == pytest.approx(directions, rel=1e-8, abs=1e-9)
     assert spread == pytest.approx(spreads)
 
 
@@ -190,65 +190,69 @@ def dense_halves(case):
     """Logarithms of tables and shares of the halves of each class, and the likelihoods of its members."""
     directions, spreads = dense_directions(case)
     _, _, members = roots_and_members(case)
-    tables, shares, logs = [], [], []
-    for h, own in enumerate(members.T):
+    tables, weights, logs = [], [], []
+    for h, members_of_class in enumerate(members.T):
         prior = np.repeat(case.pseudo[:, [h]], 2, axis=1)
         prior[-1] /= 2
         steep = class_exchange.SHARPNESS / np.sqrt(max(spreads[h], class_exchange.LEAST_SPREAD))
         first = expit(steep * (case.indicators @ directions[:, h]))
-        parts = np.stack([first, 1 - first], axis=1) * own[:, None]
+        parts = np.stack([first, 1 - first], axis=1) * members_of_class[:, None]
         for _ in range(2):  # cut, then a step of EM
             counts = np.vstack([case.indicators.T @ parts, parts.sum(axis=0)]) + prior
-            chances = np.log(case.chances(counts))
-            each = case.indicators @ chances[:-1] + chances[-1]
-            whole = logsumexp(each, axis=1, keepdims=True)
-            parts = np.exp(each - whole) * own[:, None]
-            logs.append(own @ whole[:, 0] + (prior[:-1] * chances[:-1]).sum())
-        tables.append(chances[:-1])
-        shares.append(chances[-1])
-    return np.hstack(tables), np.concatenate(shares), np.array(logs[::2])
+            probabilities = np.log(case.probabilities(counts))
+            log_joint = case.indicators @ probabilities[:-1] + probabilities[-1]
+            log_sums = logsumexp(log_joint, axis=1, keepdims=True)
+            parts = np.exp(log_joint - log_sums) * members_of_class[:, None]
+            logs.append(members_of_class @ log_sums[:, 0] + (prior[:-1] * probabilities[:-1]).sum())
+        tables.append(probabilities[:-1])
+        weights.append(probabilities[-1])
+    return np.hstack(tables), np.concatenate(weights), np.array(logs[::2])
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_halves_are_those_of_a_step_within_each_class(seed):
     case = Case(seed)
     _, mass, members = roots_and_members(case)
-    found = class_exchange.halves_of(
+    actual = class_exchange.halves_of(
         case.codes, case.starts, case.tables[:-1], mass, members, case.pseudo
     )
-    for part, wanted in zip(found, dense_halves(case), strict=True):
-        assert part == pytest.approx(wanted, rel=1e-8)
+    for part, expected in zip(actual, dense_halves(case), strict=True):
+        assert part == pytest.approx(expected, rel=1e-8)
 
 
 def dense_exchange(case):
     """Every pair is tried: what it gains to cut one class, and what it costs to do without the other."""
-    tables, shares, logs = dense_halves(case)
-    given, k = np.log(case.tables[:-1]), case.tables.shape[1]
+    tables, weights, logs = dense_halves(case)
+    log_conditionals, k = np.log(case.tables[:-1]), case.tables.shape[1]
     value, _ = case.log_likelihood(case.tables)
     counts = case.step(case.tables)[2][:-1]
-    gained = logs - (counts * given).sum(axis=0)
+    gained = logs - (counts * log_conditionals).sum(axis=0)
     lost = np.empty(k)
     for h in range(k):
         others = np.delete(case.tables, h, axis=1)
         others[-1] /= others[-1].sum()
-        lost[h] = value - case.log_likelihood(others)[0] + (case.pseudo[:-1] * given)[:, h].sum()
+        lost[h] = (
+            value
+            - case.log_likelihood(others)[0]
+            + (case.pseudo[:-1] * log_conditionals)[:, h].sum()
+        )
     pairs = {(a, b): gained[a] - lost[b] for a in range(k) for b in range(k) if a != b}
-    cut, gone = max(pairs, key=pairs.get)
+    cut, removed = max(pairs, key=pairs.get)
     out = case.tables.copy()
-    for half, place in ((2 * cut, cut), (2 * cut + 1, gone)):
+    for half, place in ((2 * cut, cut), (2 * cut + 1, removed)):
         out[:-1, place] = np.exp(tables[:, half])
-        out[-1, place] = case.tables[-1, cut] * np.exp(shares[half])
+        out[-1, place] = case.tables[-1, cut] * np.exp(weights[half])
     out[-1] /= out[-1].sum()
-    return out, (cut, gone)
+    return out, (cut, removed)
 
 
 def test_the_pair_is_exchanged_that_gains_most():
     chosen = set()
     for seed in range(12):
         case = Case(seed, strength=0.5 + seed)
-        wanted, pair = dense_exchange(case)
-        found = class_exchange.exchanged(*case.rows, case.tables, case.pseudo)
-        assert found == pytest.approx(wanted, rel=1e-7)
+        expected, pair = dense_exchange(case)
+        actual = class_exchange.exchanged(*case.rows, case.tables, case.pseudo)
+        assert actual == pytest.approx(expected, rel=1e-7)
         chosen.add(pair)
     assert len(chosen) > 3  # of six
 
@@ -271,14 +275,14 @@ def likeliest_strength(counts, marginal, usual, spread):
 def test_strengths_are_those_that_make_counts_likeliest(seed, usual, spread):
     """From near and from far, with cells that have no counts, or less than one."""
     case, rng = Case(seed, k=8), np.random.default_rng(seed)
-    marginals = case.chances(rng.uniform(0.2, 1.0, case.pseudo.shape))[:-1, 0]
+    marginals = case.probabilities(rng.uniform(0.2, 1.0, case.pseudo.shape))[:-1, 0]
     counts = rng.gamma(0.5, 4.0, (len(marginals), 8)) * rng.integers(0, 2, (len(marginals), 8))
-    found = class_prior.prior_strengths(counts, marginals, case.starts, usual, spread, 1e3, 0.0)
+    actual = class_prior.prior_strengths(counts, marginals, case.starts, usual, spread, 1e3, 0.0)
     best = [
         likeliest_strength(counts[part], marginals[part], usual, spread) for part in case.columns
     ]
     # A step shorter than CLOSE is the last: what is left is about its square. The grid is finer than 0.2 %.
-    assert found == pytest.approx(np.array(best), rel=class_prior.CLOSE**2 + 2e-3)
+    assert actual == pytest.approx(np.array(best), rel=class_prior.CLOSE**2 + 2e-3)
 
 
 def test_strengths_have_a_most_and_a_mean():
@@ -288,17 +292,17 @@ def test_strengths_have_a_most_and_a_mean():
     about = (counts, marginals, case.starts, 2.0, 100.0)
     assert class_prior.prior_strengths(*about, 30.0, 0.0) == pytest.approx(30.0)
     counts[case.columns[0]] = np.random.default_rng(0).permuted(counts[case.columns[0]], axis=0)
-    own = class_prior.prior_strengths(*about, 30.0, 0.0)
+    separate = class_prior.prior_strengths(*about, 30.0, 0.0)
     half = class_prior.prior_strengths(*about, 30.0, 0.5)
-    assert own[0] < 10
-    assert half == pytest.approx(np.sqrt(own * np.exp(np.log(own).mean())))
+    assert separate[0] < 10
+    assert half == pytest.approx(np.sqrt(separate * np.exp(np.log(separate).mean())))
 
 
 def test_pseudo_counts_are_spread_as_marginals():
     case = Case(2, k=4)
     marginals, strengths = case.tables[:-1, 0], np.arange(1.0, len(case.columns) + 1)
-    found = class_prior.pseudo_counts(strengths, marginals, case.starts, 3.0, 4)
+    actual = class_prior.pseudo_counts(strengths, marginals, case.starts, 3.0, 4)
     for part, strength in zip(case.columns, strengths, strict=True):
-        assert found[part].sum(axis=0) == pytest.approx([strength] * 4)
-        assert found[part] == pytest.approx(strength * np.repeat(marginals[part, None], 4, axis=1))
-    assert found[-1] == pytest.approx([0.75] * 4)
+        assert actual[part].sum(axis=0) == pytest.approx([strength] * 4)
+        assert actual[part] == pytest.approx(strength * np.repeat(marginals[part, None], 4, axis=1))
+    assert actual[-1] == pytest.approx([0.75] * 4)

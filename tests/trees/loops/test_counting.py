@@ -100,26 +100,26 @@ def test_counting_by_rows_is_plain_counting(weighted, source):
     columns = random_columns(300)
     weights = np.random.default_rng(1).random(300) if weighted else None
     count = counting.count_rows if source == "compiled" else counting.count_rows.py_func
-    lanes = np.zeros((4, OFFSETS[-1]), dtype=np.float64 if weighted else np.int64)
-    count(columns, weights, 0, 120, CARDS, MEMBERS, HEADS, OFFSETS, ALL, lanes)
-    count(columns, weights, 120, 300, CARDS, MEMBERS, HEADS, OFFSETS, ALL, lanes)
+    copies = np.zeros((4, OFFSETS[-1]), dtype=np.float64 if weighted else np.int64)
+    count(columns, weights, 0, 120, CARDS, MEMBERS, HEADS, OFFSETS, ALL, copies)
+    count(columns, weights, 120, 300, CARDS, MEMBERS, HEADS, OFFSETS, ALL, copies)
     # Sums of 300 weights in another order.
-    assert lanes.sum(axis=0) == pytest.approx(plain_tables(columns, weights), rel=1e-13)
+    assert copies.sum(axis=0) == pytest.approx(plain_tables(columns, weights), rel=1e-13)
 
 
 def test_counting_by_rows_goes_on_after_a_batch_of_rows():
     n_rows = 2 * counting.ROWS_AT_ONCE + 5
     columns = random_columns(n_rows)
-    lanes = np.zeros((1, OFFSETS[-1]), dtype=np.int64)
-    counting.count_rows(columns, None, 0, n_rows, CARDS, MEMBERS, HEADS, OFFSETS, ALL, lanes)
-    assert np.array_equal(lanes[0], plain_tables(columns))
+    copies = np.zeros((1, OFFSETS[-1]), dtype=np.int64)
+    counting.count_rows(columns, None, 0, n_rows, CARDS, MEMBERS, HEADS, OFFSETS, ALL, copies)
+    assert np.array_equal(copies[0], plain_tables(columns))
 
 
 def test_codes_that_are_no_category_touch_no_cell():
     columns = np.full((4, 70), 4, dtype=np.int16)
-    lanes = np.zeros((1, OFFSETS[-1]), dtype=np.int64)
-    counting.count_rows(columns, None, 0, 70, CARDS, MEMBERS, HEADS, OFFSETS, ALL, lanes)
-    assert not lanes.any()
+    copies = np.zeros((1, OFFSETS[-1]), dtype=np.int64)
+    counting.count_rows(columns, None, 0, 70, CARDS, MEMBERS, HEADS, OFFSETS, ALL, copies)
+    assert not copies.any()
 
 
 def matrix_of_pairs(columns):
@@ -155,19 +155,19 @@ def test_last_categories_follow_from_smaller_tables(complete, source):
     triple[:, used[0] :] = 0
     triple[:, :, used[1] :] = 0
     fill = counting.fill_triples if source == "compiled" else counting.fill_triples.py_func
-    which = np.array([2])
-    fill(flat, CARDS, used, MEMBERS, HEADS, OFFSETS, which, FIRST_BITS, pairs)
+    tables = np.array([2])
+    fill(flat, CARDS, used, MEMBERS, HEADS, OFFSETS, tables, FIRST_BITS, pairs)
     assert np.array_equal(flat, truth)
 
 
 def test_dividing_blocks_compiled_agrees_with_its_python_source():
     counts = matrix_of_pairs(random_columns(100))
     offsets = np.array([0, 2, 5, 6, 10])
-    found = []
+    actual = []
     for divide in (counting.divide_blocks, counting.divide_blocks.py_func):
         supports, probabilities = np.zeros((4, 4)), np.empty((10, 10))
         divide(counts, offsets, supports, probabilities)
-        found.append((supports, probabilities))
-    assert np.array_equal(found[0][0], found[1][0])
-    assert np.array_equal(found[0][1], found[1][1])
-    assert found[0][1][2:5, 6:10].sum() == pytest.approx(1, rel=1e-14)
+        actual.append((supports, probabilities))
+    assert np.array_equal(actual[0][0], actual[1][0])
+    assert np.array_equal(actual[0][1], actual[1][1])
+    assert actual[0][1][2:5, 6:10].sum() == pytest.approx(1, rel=1e-14)

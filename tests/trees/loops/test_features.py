@@ -6,7 +6,7 @@ import pytest
 from oracles.networks import random_tree
 from oracles.python_source import python_source
 from tacit.toy import random_tables, sample_codes
-from tacit.trees.learn.spectral.branches import Features, feature_plan
+from tacit.trees.learn.starts.branches import Features, feature_plan
 from tacit.trees.loops import features
 from tacit.trees.moments.source import CountedMoments, indicator_correlation
 
@@ -36,24 +36,24 @@ def test_directions_are_those_that_follow_most(n):
     """The singular vectors of the whitened covariance, by numpy."""
     rng = np.random.default_rng(n)
     spread, shared = random_symmetric(rng, n), rng.normal(size=(n, 7))
-    found = features.canonical(spread, shared @ shared.T, 2)
+    actual = features.canonical(spread, shared @ shared.T, 2)
     values, directions = np.linalg.eigh(spread)
     whiten = (directions / np.sqrt(values)).T
     left, sizes, _ = np.linalg.svd(whiten @ shared)
     expected = left[:, :2].T @ whiten
-    for one, other in zip(found, expected, strict=True):
+    for one, other in zip(actual, expected, strict=True):
         assert np.abs(one) == pytest.approx(np.abs(other), rel=1e-6, abs=1e-9)
-    assert found @ spread @ found.T == pytest.approx(np.eye(2), abs=1e-8)
-    assert np.linalg.norm(found @ shared, axis=1) == pytest.approx(sizes[:2], rel=1e-6)
+    assert actual @ spread @ actual.T == pytest.approx(np.eye(2), abs=1e-8)
+    assert np.linalg.norm(actual @ shared, axis=1) == pytest.approx(sizes[:2], rel=1e-6)
 
 
 def test_directions_without_variance_are_left_out():
     rng = np.random.default_rng(0)
     spread, shared = random_symmetric(rng, 4, rank=2), rng.normal(size=(4, 3))
     shared = spread @ shared  # nothing of what does not vary can be followed
-    found = features.canonical(spread, shared @ shared.T, 3)
-    assert not found[2].any()
-    assert found[:2] @ spread @ found[:2].T == pytest.approx(np.eye(2), abs=1e-6)
+    actual = features.canonical(spread, shared @ shared.T, 3)
+    assert not actual[2].any()
+    assert actual[:2] @ spread @ actual[:2].T == pytest.approx(np.eye(2), abs=1e-6)
     assert not features.canonical(np.zeros((3, 3)), np.zeros((3, 3)), 2).any()
     assert features.canonical(np.zeros((0, 0)), np.zeros((0, 0)), 2).shape == (2, 0)
     assert features.canonical(np.array([[4.0]]), np.ones((1, 1)), 2).tolist() == [[0.5], [0.0]]
@@ -77,9 +77,9 @@ def test_compiled_features_agree_with_their_python_source(seed):
     weights = rng.random(10)
 
     def answers():
-        found = Features.of(plan, correlation)
-        third = found.third_moments(free, codes, weights, cards, marginals)
-        return found.weights, found.follows, found.turns, third
+        actual = Features.of(plan, correlation)
+        third = actual.third_moments(free, codes, weights, cards, marginals)
+        return actual.weights, actual.follows, actual.turns, third
 
     compiled = answers()
     with python_source(features):

@@ -27,7 +27,7 @@ def sides_of(draft, one, other):
     """The variables on the side of the first end of an edge, by what is behind each of its neighbours."""
     if one < draft.n_observed:
         return [[one]]
-    found = []
+    sides = []
     for start in draft.near[one]:
         if start != other:
             members, waiting = [], [(start, one)]
@@ -35,8 +35,8 @@ def sides_of(draft, one, other):
                 node, came_from = waiting.pop()
                 members += [node] if node < draft.n_observed else []
                 waiting += [(next_, node) for next_ in draft.near[node] if next_ != came_from]
-            found.append(members)
-    return found
+            sides.append(members)
+    return sides
 
 
 @settings(max_examples=30)
@@ -48,17 +48,19 @@ def test_groups_are_as_near_to_the_edge_as_the_best_linear_guess_can_be(tree):
     names = [*tree.observed, *tree.hidden]
     similarity = np.exp(-path_lengths(tree, names))
     n_observed = len(tree.observed)
-    found = quartets_of(draft, similarity[:n_observed, :n_observed].copy(), 1e-300)
-    for edge, ends in enumerate(found.ends.tolist()):
+    quartets = quartets_of(draft, similarity[:n_observed, :n_observed].copy(), 1e-300)
+    for edge, ends in enumerate(quartets.ends.tolist()):
         for half, (one, other) in ((0, ends), (2, ends[::-1])):
             sides = sides_of(draft, one, other)
             if len(sides) > 2 or len(sides[0]) == 0:
                 continue  # how many sides are put together in two groups is another matter
             for group in range(2):
                 members = sides[group % len(sides)]
-                own, cross = similarity[np.ix_(members, members)], similarity[members, one]
-                best = float(cross @ np.linalg.pinv(own) @ cross)  # squared similarity of the guess
-                depth = found.depths[edge, half + group]
+                covariance, cross = similarity[np.ix_(members, members)], similarity[members, one]
+                best = float(
+                    cross @ np.linalg.pinv(covariance) @ cross
+                )  # squared similarity of the guess
+                depth = quartets.depths[edge, half + group]
                 # Variables beyond an observed node add nothing, and what is nearly certain is capped.
                 assert np.exp(-2 * depth) == pytest.approx(best, abs=2e-4)
 
@@ -67,22 +69,22 @@ def test_groups_are_as_near_to_the_edge_as_the_best_linear_guess_can_be(tree):
 def test_similarities_of_groups_multiply_along_the_tree(seed):
     tree = random_tree(30, seed)
     draft = Draft.of(tree, tree.observed)
-    found = quartets_of(draft, np.exp(-path_lengths(tree, tree.observed)), 1e-300)
+    quartets = quartets_of(draft, np.exp(-path_lengths(tree, tree.observed)), 1e-300)
     expected = [length for _, _, length in draft.edges()]
-    assert found.lengths == pytest.approx(expected, abs=1e-9)
-    inner = (found.ends >= draft.n_observed).all(axis=1)
-    across = found.depths[:, 0] + found.depths[:, 2] + found.lengths
-    assert found.distances[inner, 0, 2] == pytest.approx(across[inner], abs=1e-9)
+    assert quartets.lengths == pytest.approx(expected, abs=1e-9)
+    inner = (quartets.ends >= draft.n_observed).all(axis=1)
+    across = quartets.depths[:, 0] + quartets.depths[:, 2] + quartets.lengths
+    assert quartets.distances[inner, 0, 2] == pytest.approx(across[inner], abs=1e-9)
 
 
 def test_of_many_variables_the_most_telling_stand_for_a_side():
     n_leaves = 100  # of a star, at different distances
     lengths = np.linspace(0.1, 3.0, n_leaves)
-    draft = Draft(n_leaves, [(n_leaves, leaf, far) for leaf, far in enumerate(lengths)])
+    draft = Draft(n_leaves, [(n_leaves, leaf, length) for leaf, length in enumerate(lengths)])
     similarity = np.exp(-np.add.outer(lengths, lengths))
     np.fill_diagonal(similarity, 1.0)
-    found = quartets_of(draft, similarity, 1e-300)
-    assert found.lengths == pytest.approx(lengths, abs=1e-9)
+    quartets = quartets_of(draft, similarity, 1e-300)
+    assert quartets.lengths == pytest.approx(lengths, abs=1e-9)
     members, weights = (
         np.zeros(grouping.MOST_VARIABLES, dtype=np.int64),
         np.zeros(grouping.MOST_VARIABLES),
@@ -96,12 +98,12 @@ def test_of_many_variables_the_most_telling_stand_for_a_side():
 
 def siblings_by_definition(similarity, exact):
     """The first pair to be joined: the least weighted spread of differences of distances, by a loop."""
-    n, far = len(similarity), -np.log(similarity)
+    n, distances = len(similarity), -np.log(similarity)
     best, least = None, np.inf
     for i in range(n):
         for j in range(i + 1, n):
             others = [k for k in range(n) if k not in (i, j)]
-            gaps = far[i, others] - far[j, others]
+            gaps = distances[i, others] - distances[j, others]
             a, b = 1 / similarity[i, others], 1 / similarity[j, others]
             variance = (a - b) ** 2 + 2 * (1 + 1e-6 - similarity[i, j]) * a * b
             weights = np.ones(n - 2) if exact else 1 / variance
@@ -116,9 +118,9 @@ def test_the_likeliest_siblings_are_joined_first(seed, exact):
     rng = np.random.default_rng(seed)
     noise = np.triu(rng.normal(scale=0.05, size=(9, 9)), 1)
     tree = random_tree(8, seed)
-    far = path_lengths(tree, tree.observed)[:9, :9]
-    n = len(far)
-    similarity = np.clip(np.exp(-far) + (noise + noise.T)[:n, :n], 0.01, 1.0)
+    distances = path_lengths(tree, tree.observed)[:9, :9]
+    n = len(distances)
+    similarity = np.clip(np.exp(-distances) + (noise + noise.T)[:n, :n], 0.01, 1.0)
     joined, lengths = np.zeros((n - 3, 2), dtype=np.int64), np.zeros((n - 3, 2))
     expected = siblings_by_definition(similarity, exact)
     grouping.group_siblings(similarity, 0.01, exact, joined, lengths)

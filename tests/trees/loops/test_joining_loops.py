@@ -73,14 +73,14 @@ def lengths_by_leaves(numbers, lengths):
     """The length of the edge above each set of leaves; the last four nodes may be joined either way round."""
     n = len(numbers) + 2
     sets = [frozenset([leaf]) for leaf in range(n)]
-    found = {}
+    by_side = {}
     for row, some in zip(numbers, lengths, strict=True):
         for node, length in zip(row, some, strict=True):
             if node >= 0:
                 side = sets[node]
-                found[min(side, frozenset(range(n)) - side, key=sorted)] = length
+                by_side[min(side, frozenset(range(n)) - side, key=sorted)] = length
         sets.append(frozenset().union(*(sets[node] for node in row if node >= 0)))
-    return found
+    return by_side
 
 
 @pytest.mark.parametrize("n", [4, 17, 60, 150])
@@ -90,13 +90,13 @@ def test_every_step_joins_the_best_pair(n, seed):
     point = rng.normal(size=(n, 2)) * rng.exponential(size=(n, 1)) ** seed
     distances = symmetric(np.linalg.norm(point[:, None] - point, axis=2) + rng.random((n, n)))
     numbers, lengths, _ = joined(distances)
-    found, expected = (
+    actual, expected = (
         lengths_by_leaves(numbers, lengths),
         lengths_by_leaves(*joined_plainly(distances)),
     )
-    assert found.keys() == expected.keys()
+    assert actual.keys() == expected.keys()
     for side, length in expected.items():
-        assert found[side] == pytest.approx(length, abs=1e-9)  # sums are taken in another order
+        assert actual[side] == pytest.approx(length, abs=1e-9)  # sums are taken in another order
 
 
 @pytest.mark.parametrize("kind", TIED)

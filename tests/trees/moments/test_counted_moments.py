@@ -38,7 +38,7 @@ def block(pairs, i, j):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("pairs_first", [False, True])
-def test_tables_of_every_set_are_shares_of_the_rows_that_have_all_of_it(
+def test_tables_of_every_set_are_frequencies_among_the_rows_that_have_all_of_it(
     missing, weighted, pairs_first
 ):
     codes = random_codes(700, missing)
@@ -133,15 +133,15 @@ def test_weights_of_one_half_twice_are_rows():
 def test_the_number_of_threads_changes_nothing(monkeypatch):
     monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 128)
     codes, weights = random_codes(1000, 0.1), np.random.default_rng(0).random(1000)
-    for given_weights in (None, weights):
-        one, three = (CountedMoments.of(codes, CARDS, given_weights, n_jobs=n) for n in (1, 3))
+    for row_weights in (None, weights):
+        one, three = (CountedMoments.of(codes, CARDS, row_weights, n_jobs=n) for n in (1, 3))
         assert len(one.blocks) == 8
         assert np.array_equal(one.pairs().counts, three.pairs().counts)
         for first, second in zip(one.tables(SUBSETS), three.tables(SUBSETS), strict=True):
             assert np.array_equal(first, second)
 
 
-@pytest.mark.parametrize("name", ["MOST_CELLS_PER_THREAD", "MOST_CELLS_IN_LANES", "WORDS_AT_ONCE"])
+@pytest.mark.parametrize("name", ["MOST_CELLS_PER_THREAD", "MOST_CELLS_IN_COPIES", "WORDS_AT_ONCE"])
 def test_limits_of_memory_change_nothing(monkeypatch, name):
     codes = random_codes(1000, 0.1)
     before = CountedMoments.of(codes, CARDS).tables(SUBSETS)

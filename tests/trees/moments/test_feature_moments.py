@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.core.encoders.encoders import IndicatorEncoder, bin_encoder, grid_encoder, kernel_encoder
+from oracles.encoders import bin_encoder
+from tacit.core.encoders.encoders import IndicatorEncoder, grid_encoder, kernel_encoder
 from tacit.core.encoders.margins import fit_margin
 from tacit.errors import ArgumentError, DataError, TooExpensiveError
 from tacit.trees.moments import features as module
@@ -50,8 +51,8 @@ def plain_mean(columns, subset, weights=None):
     features = [ENCODERS[i].features(columns[i]) for i in subset]
     for row, weight in enumerate(weights):
         product = weight
-        for each in features:
-            product = np.multiply.outer(product, each[row])
+        for factor in features:
+            product = np.multiply.outer(product, factor[row])
         if not np.isnan(product).any():
             total, count = total + product, count + weight
     return total / count
@@ -159,7 +160,7 @@ def test_projected_products_are_tables_multiplied_with_matrices(missing):
         [Mode(((0,),), a)],
         [Mode(((1,),)), Mode(((0,), (2,)), both)],  # two views, whose means are summed
     ]
-    found = moments.projected(requests)
+    actual = moments.projected(requests)
     three, two, one, single, first, last = moments.tables(
         [(0, 1, 2), (2, 0), (1,), (0,), (1, 0), (1, 2)]
     )
@@ -172,7 +173,7 @@ def test_projected_products_are_tables_multiplied_with_matrices(missing):
         single @ a,
         np.hstack([first, last]) @ both,
     ]
-    for ours, theirs in zip(found, expected, strict=True):
+    for ours, theirs in zip(actual, expected, strict=True):
         assert ours == pytest.approx(theirs, rel=1e-10, abs=1e-13)
 
 
@@ -183,14 +184,14 @@ def test_projected_products_of_columns_never_seen_together_are_those_of_their_me
     moments = FeatureMoments.of(columns, ENCODERS)
     factor = np.random.default_rng(0).normal(size=(moments.cards[2], 2))
     views = np.concatenate([np.random.default_rng(1).normal(size=(3, 2)), factor])
-    asked = [Mode(((0,),)), Mode(((1, 2),)), Mode(((2,),), factor)]
-    found, in_part = moments.projected([asked, [Mode(((0,),)), Mode(((1,), (2,)), views)]])
+    request = [Mode(((0,),)), Mode(((1, 2),)), Mode(((2,),), factor)]
+    actual, in_part = moments.projected([request, [Mode(((0,),)), Mode(((1,), (2,)), views)]])
     means = [moments.pairs().marginal(i) for i in range(3)]
     joint = np.multiply.outer(means[1], means[2]).ravel()
     expected = np.einsum("a,b,c->abc", means[0], joint, means[2] @ factor)
-    assert found == pytest.approx(expected, abs=1e-13)
-    seen = moments.pairs().joint(0, 1) @ views[:3]
-    assert in_part == pytest.approx(seen + np.outer(means[0], means[2] @ factor), abs=1e-13)
+    assert actual == pytest.approx(expected, abs=1e-13)
+    mean = moments.pairs().joint(0, 1) @ views[:3]
+    assert in_part == pytest.approx(mean + np.outer(means[0], means[2] @ factor), abs=1e-13)
     assert moments.unseen == [(0, 1, 2, 2), (0, 2)]
 
 
@@ -205,9 +206,9 @@ def test_projected_products_of_columns_never_seen_together_are_those_of_their_me
 def test_features_put_in_directions_at_once_are_features_multiplied(encoder):
     values = np.append(np.random.default_rng(1).normal(size=50), np.nan)
     matrix = np.random.default_rng(2).normal(size=(3, encoder.size))
-    found = projected_features(encoder, values, matrix)
-    assert found == pytest.approx(matrix @ encoder.features(values).T, abs=1e-9, nan_ok=True)
-    assert np.isnan(found[:, -1]).all()
+    actual = projected_features(encoder, values, matrix)
+    assert actual == pytest.approx(matrix @ encoder.features(values).T, abs=1e-9, nan_ok=True)
+    assert np.isnan(actual[:, -1]).all()
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -281,7 +282,7 @@ def test_no_rows_have_moments_too():
     assert moments.n_rows == 0
     assert np.isfinite(moments.pairs().probabilities).all()
     (table,) = moments.tables([(0, 1, 2)])
-    total = np.einsum("abc,a,b,c->", table, *(each.total for each in ENCODERS))
+    total = np.einsum("abc,a,b,c->", table, *(encoder.total for encoder in ENCODERS))
     assert total == pytest.approx(1)
 
 

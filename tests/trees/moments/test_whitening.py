@@ -16,7 +16,7 @@ def whitened(n_rows=400):
     rng = np.random.default_rng(0)
     columns = [rng.normal(size=n_rows), rng.integers(0, 3, n_rows), rng.integers(0, 2, n_rows)]
     pairs = FeatureMoments.of(columns, ENCODERS).pairs()
-    features = [each.features(x) for each, x in zip(ENCODERS, columns, strict=True)]
+    features = [encoder.features(x) for encoder, x in zip(ENCODERS, columns, strict=True)]
     return pairs, features, Whitening.of(pairs, pairs.supports)
 
 
@@ -32,7 +32,7 @@ def test_whitened_features_vary_alike_but_for_the_rows_added():
     assert whitening.means[: len(turn)] == pytest.approx(turn @ features[0].mean(axis=0))
 
 
-def test_indicators_are_divided_by_the_roots_of_their_shares():
+def test_indicators_are_divided_by_the_roots_of_their_probabilities():
     pairs, _, whitening = whitened()
     assert [turn.indicators for turn in whitening.turns] == [False, True, True]
     assert whitening.turns[1].inverse_root == pytest.approx(

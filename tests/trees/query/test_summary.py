@@ -19,8 +19,8 @@ def test_profiles_agree_with_enumeration():
         others = tuple(axis for axis in range(joint.ndim) if axis != node)
         assert priors[node] == pytest.approx(joint.sum(axis=others))
     for node in tree.hidden:
-        given = leaves_given(tables, priors, node)
-        for leaf, table in given.items():
+        conditionals = leaves_given(tables, priors, node)
+        for leaf, table in conditionals.items():
             others = tuple(axis for axis in range(joint.ndim) if axis not in (node, leaf))
             both = joint.sum(axis=others)  # (leaf, node)
             assert table == pytest.approx((both / both.sum(axis=0)).T)

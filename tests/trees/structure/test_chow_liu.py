@@ -2,7 +2,6 @@
 
 import itertools
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +13,6 @@ from tacit.trees.structure.chow_liu import (
     chow_liu_edges,
     chow_liu_topology,
     hidden_chow_liu,
-    maximum_spanning_tree,
     mutual_information,
 )
 
@@ -55,11 +53,11 @@ def random_codes(seed, n_rows=60, cards=(2, 3, 1, 4, 2)):
 def test_mutual_information_is_what_its_definition_says(seed, block, monkeypatch):
     monkeypatch.setattr(spanning, "_BLOCK", block)
     codes, cards = random_codes(seed)
-    found = mutual_information(pair_counts(codes, cards), cards)
+    information = mutual_information(pair_counts(codes, cards), cards)
     for i, j in itertools.permutations(range(len(cards)), 2):
         expected = information_of(codes[:, i], codes[:, j])
-        assert found[i, j] == pytest.approx(expected, abs=1e-11)  # rounded to 12 digits
-    assert np.array_equal(np.diag(found), np.zeros(len(cards)))
+        assert information[i, j] == pytest.approx(expected, abs=1e-11)  # rounded to 12 digits
+    assert np.array_equal(np.diag(information), np.zeros(len(cards)))
 
 
 def test_counts_and_probabilities_give_the_same_information():
@@ -80,29 +78,7 @@ def test_counts_of_the_wrong_size_are_refused():
         mutual_information(np.zeros((4, 4)), [2, 3])
 
 
-@given(st.integers(1, 9), st.integers(0, 2**32 - 1), st.booleans())
-def test_the_spanning_tree_is_as_heavy_as_that_of_networkx(n_nodes, seed, many_ties):
-    rng = np.random.default_rng(seed)
-    weights = (
-        rng.integers(0, 3, size=(n_nodes, n_nodes)) if many_ties else rng.random((n_nodes,) * 2)
-    )
-    weights = np.triu(weights, 1).astype(float)
-    weights += weights.T
-    edges = maximum_spanning_tree(weights)
-    graph = nx.Graph(edges.tolist())
-    graph.add_nodes_from(range(n_nodes))
-    assert nx.is_tree(graph)
-    heaviest = nx.maximum_spanning_tree(nx.from_numpy_array(weights + 1))
-    expected = sum(kept["weight"] - 1 for _, _, kept in heaviest.edges(data=True))
-    assert weights[edges[:, 0], edges[:, 1]].sum() == pytest.approx(expected)
-
-
-def test_ties_go_to_the_lower_number():
-    assert maximum_spanning_tree(np.zeros((4, 4))).tolist() == [[0, 1], [0, 2], [0, 3]]
-
-
-def test_nothing_and_one_variable_have_no_edges():
-    assert maximum_spanning_tree(np.zeros((0, 0))).shape == (0, 2)
+def test_one_variable_has_no_edges():
     assert chow_liu_edges(np.array([[3, 0], [0, 4]]), [2]).shape == (0, 2)
     assert mutual_information(np.zeros((0, 0)), []).shape == (0, 0)
 
@@ -112,8 +88,8 @@ def test_a_markov_chain_is_found():
     codes = np.empty((400, 6), dtype=int)
     codes[:, 0] = rng.integers(0, 2, size=400)
     for column in range(1, 6):
-        kept = rng.random(400) < 0.85
-        codes[:, column] = np.where(kept, codes[:, column - 1], rng.integers(0, 2, size=400))
+        is_kept = rng.random(400) < 0.85
+        codes[:, column] = np.where(is_kept, codes[:, column - 1], rng.integers(0, 2, size=400))
     order = [3, 0, 5, 1, 4, 2]  # column order[t] of the data is time t
     shuffled = np.empty_like(codes)
     shuffled[:, order] = codes

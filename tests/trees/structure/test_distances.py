@@ -53,11 +53,11 @@ def counted(codes, cards):
 @given(seed=seeds, n_states=st.integers(2, 4), more=st.integers(0, 3))
 def test_exact_moments_give_lengths_that_add_up_and_the_true_tree(seed, n_states, more):
     model = model_of(10, n_states, n_states + more, seed)
-    found = exact_distances(model, n_states)
-    assert found.supported.all()
-    for way in (neighbor_joining, chow_liu_joining):
-        tree = way(found.values, model.names)
-        assert path_lengths(tree, model.names) == pytest.approx(found.values, abs=1e-10)
+    distances = exact_distances(model, n_states)
+    assert distances.supported.all()
+    for method in (neighbor_joining, chow_liu_joining):
+        tree = method(distances.values, model.names)
+        assert path_lengths(tree, model.names) == pytest.approx(distances.values, abs=1e-10)
         assert robinson_foulds(tree, model.topology) == 0
 
 
@@ -65,18 +65,18 @@ def test_exact_moments_give_lengths_that_add_up_and_the_true_tree(seed, n_states
 def test_columns_may_have_different_numbers_of_categories(seed):
     cards = np.random.default_rng(seed).integers(3, 7, size=9).tolist()
     model = model_of(9, 3, cards, seed)
-    found = exact_distances(model, 3)
-    tree = neighbor_joining(found.values, model.names)
-    assert path_lengths(tree, model.names) == pytest.approx(found.values, abs=1e-10)
+    distances = exact_distances(model, 3)
+    tree = neighbor_joining(distances.values, model.names)
+    assert path_lengths(tree, model.names) == pytest.approx(distances.values, abs=1e-10)
     assert robinson_foulds(tree, model.topology) == 0
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_with_two_states_no_number_is_needed(seed):
     model = model_of(9, 2, [2, 3, 4, 2, 5, 2, 3, 2, 2], seed)
-    found = exact_distances(model, None)
-    tree = neighbor_joining(found.values, model.names)
-    assert path_lengths(tree, model.names) == pytest.approx(found.values, abs=1e-10)
+    distances = exact_distances(model, None)
+    tree = neighbor_joining(distances.values, model.names)
+    assert path_lengths(tree, model.names) == pytest.approx(distances.values, abs=1e-10)
     assert robinson_foulds(tree, model.topology) == 0
 
 
@@ -84,12 +84,12 @@ def test_with_two_states_no_number_is_needed(seed):
 def test_with_as_many_states_as_categories_it_is_the_determinant(n_categories):
     model = model_of(6, n_categories, n_categories, 0)
     pairs = model.moments.pairs()
-    found = exact_distances(model, n_categories).values
+    distances = exact_distances(model, n_categories).values
     for i in range(6):
         for j in range(i):
             expected = -math.log(abs(np.linalg.det(pairs.joint(i, j))))
             expected += math.log(pairs.marginal(i).prod() * pairs.marginal(j).prod()) / 2
-            assert found[i, j] == pytest.approx(expected, abs=1e-10)
+            assert distances[i, j] == pytest.approx(expected, abs=1e-10)
 
 
 def test_a_column_with_few_categories_bounds_the_number_of_values_for_all():
@@ -112,7 +112,7 @@ def test_distances_of_features_are_what_the_formula_says(n_values, block, monkey
     sizes = [3, 4, 3, 5]
     features = rng.normal(size=(500, 15)) @ rng.normal(size=(15, 15))
     covariance = np.cov(features, rowvar=False)
-    found = covariance_distances(covariance, sizes, 500, n_values).values
+    distances = covariance_distances(covariance, sizes, 500, n_values).values
     starts = np.concatenate([[0], np.cumsum(sizes)])
     spans = [slice(*pair) for pair in pairwise(starts)]
 
@@ -126,9 +126,9 @@ def test_distances_of_features_are_what_the_formula_says(n_values, block, monkey
     for i in range(4):
         for j in range(i):
             expected = length(i, j) - length(i, i) / 2 - length(j, j) / 2
-            assert found[i, j] == pytest.approx(expected, abs=1e-10)
-    assert np.array_equal(found, found.T)
-    assert not found.diagonal().any()
+            assert distances[i, j] == pytest.approx(expected, abs=1e-10)
+    assert np.array_equal(distances, distances.T)
+    assert not distances.diagonal().any()
 
 
 # ----------------------------------------------------------------------------- from rows
@@ -140,8 +140,8 @@ def test_of_two_binary_columns_it_is_the_correlation():
     codes[:, 1] ^= codes[:, 0] & (rng.random(300) < 0.8)
     expected = -np.log(np.abs(np.corrcoef(codes, rowvar=False)))
     for n_states in (None, 2, 3):
-        found = discrete_distances(counted(codes, (2, 2, 2)), (2, 2, 2), n_states)
-        assert found.values == pytest.approx(np.minimum(expected, math.log(300) / 2), abs=1e-9)
+        distances = discrete_distances(counted(codes, (2, 2, 2)), (2, 2, 2), n_states)
+        assert distances.values == pytest.approx(np.minimum(expected, math.log(300) / 2), abs=1e-9)
 
 
 @given(seed=seeds)
@@ -151,16 +151,16 @@ def test_each_pair_is_judged_by_the_rows_that_have_both(seed):
     codes = np.stack([rng.integers(0, card, size=400) for card in cards], axis=1)
     codes[:, 1] = np.where(rng.random(400) < 0.8, codes[:, 0] + codes[:, 2] % 2, codes[:, 1])
     codes[rng.random(400) < 0.2, 0] = -1
-    found = discrete_distances(counted(codes, cards), cards)
+    distances = discrete_distances(counted(codes, cards), cards)
     both = codes[codes[:, 0] >= 0][:, :2]
     one, other = np.eye(2)[both[:, 0]], np.eye(4)[both[:, 1]]
     cross = one.T @ other / len(both) - np.outer(one.mean(axis=0), other.mean(axis=0))
     all_of_other = np.eye(4)[codes[:, 1]]
-    own = [np.cov(x, rowvar=False, bias=True) for x in (one, all_of_other)]
+    covariances = [np.cov(x, rowvar=False, bias=True) for x in (one, all_of_other)]
     # Sizes and noise of single columns by all rows that have them.
-    square = np.linalg.norm(cross) ** 2 - added_by_noise(*own, n_rows=len(both))
-    ratio = square / np.linalg.norm(own[0]) / np.linalg.norm(own[1])
-    assert found.values[0, 1] == pytest.approx(-math.log(ratio) / 2, abs=1e-9)
+    square = np.linalg.norm(cross) ** 2 - added_by_noise(*covariances, n_rows=len(both))
+    ratio = square / np.linalg.norm(covariances[0]) / np.linalg.norm(covariances[1])
+    assert distances.values[0, 1] == pytest.approx(-math.log(ratio) / 2, abs=1e-9)
 
 
 @given(seed=seeds)
@@ -186,9 +186,9 @@ def test_probabilities_need_the_number_of_rows():
     codes = model_of(5, 2, 3, 0).sample(500, 1)
     counts = counted(codes, (3,) * 5)
     by_counts = discrete_distances(counts, (3,) * 5)
-    by_shares = discrete_distances(counts / 500, (3,) * 5, n_rows=500)
-    assert by_shares.values == pytest.approx(by_counts.values, abs=1e-12)
-    assert np.array_equal(by_shares.supported, by_counts.supported)
+    by_frequencies = discrete_distances(counts / 500, (3,) * 5, n_rows=500)
+    assert by_frequencies.values == pytest.approx(by_counts.values, abs=1e-12)
+    assert np.array_equal(by_frequencies.supported, by_counts.supported)
     with pytest.raises(ArgumentError, match="n_rows"):
         discrete_distances(counts / 500, (3,) * 5)
 
@@ -218,13 +218,13 @@ def numbers_with_gaps(seed, n_rows=300, n=4):
 @pytest.mark.parametrize("seed", range(3))
 def test_gaussian_distances_are_logarithms_of_correlations(seed):
     X = numbers_with_gaps(seed)
-    found = gaussian_distances(X)
+    distances = gaussian_distances(X)
     for i in range(4):
         for j in range(i):
             both = X[~np.isnan(X[:, [i, j]]).any(axis=1)][:, [i, j]]
             ratio = abs(np.corrcoef(both, rowvar=False)[0, 1])
-            if found.supported[i, j]:
-                assert found.values[i, j] == pytest.approx(-math.log(ratio), abs=1e-9)
+            if distances.supported[i, j]:
+                assert distances.values[i, j] == pytest.approx(-math.log(ratio), abs=1e-9)
             else:
                 assert ratio < 5 / math.sqrt(len(both))
 
@@ -233,8 +233,8 @@ def test_normal_scores_are_quantiles_of_ranks():
     X = numbers_with_gaps(0).round(0)  # some are equal
     scores = np.full_like(X, np.nan)
     for column, score in zip(X.T, scores.T, strict=True):
-        seen = ~np.isnan(column)
-        score[seen] = norm.ppf(rankdata(column[seen]) / (seen.sum() + 1))
+        present = ~np.isnan(column)
+        score[present] = norm.ppf(rankdata(column[present]) / (present.sum() + 1))
     expected = gaussian_distances(scores).values
     assert nonparanormal_distances(X).values == pytest.approx(expected, abs=1e-12)
 
@@ -256,23 +256,23 @@ def test_a_gaussian_chain_has_the_lengths_of_its_correlations():
     assert gaussian_distances(X).values == pytest.approx(expected, abs=0.02)
 
 
-@pytest.mark.parametrize("way", [gaussian_distances, nonparanormal_distances])
-def test_what_is_no_table_of_numbers_is_refused(way):
+@pytest.mark.parametrize("method", [gaussian_distances, nonparanormal_distances])
+def test_what_is_no_table_of_numbers_is_refused(method):
     with pytest.raises(DataError, match="axes"):
-        way([1.0, 2.0])
+        method([1.0, 2.0])
     with pytest.raises(DataError, match="infinite"):
-        way([[1.0], [np.inf]])
+        method([[1.0], [np.inf]])
 
 
 def test_sizes_of_many_categories_are_not_larger_for_their_noise():
     model = model_of(6, 2, 8, 0, diagonal=6.0)
     exact = exact_distances(model, None).values
-    found = [
+    distances = [
         discrete_distances(counted(model.sample(1000, seed), (8,) * 6), (8,) * 6).values
         for seed in range(40)
     ]
     # Noise in one direction is left, 1 / 1000 or less; in seven times seven it would be about 7 / 1000.
-    assert np.mean(np.exp(-2 * np.array(found)), axis=0) == pytest.approx(
+    assert np.mean(np.exp(-2 * np.array(distances)), axis=0) == pytest.approx(
         np.exp(-2 * exact), abs=3e-3
     )
 
@@ -288,9 +288,9 @@ def test_independent_columns_are_rarely_taken_for_dependent(cards):
         codes = np.stack(
             [rng.choice(c, p=np.arange(1, c + 1) * 2 / c / (c + 1), size=400) for c in cards], 1
         )
-        found = discrete_distances(counted(codes, cards), cards)
-        n_wrong += found.supported.sum() > len(cards)
-        assert found.values.max() <= math.log(400) / 2 + math.log(max(cards) - 1) / 2 + 1e-9
+        distances = discrete_distances(counted(codes, cards), cards)
+        n_wrong += distances.supported.sum() > len(cards)
+        assert distances.values.max() <= math.log(400) / 2 + math.log(max(cards) - 1) / 2 + 1e-9
     assert n_wrong <= 6  # 2 of 40 are expected; 6 or fewer come out in 99 of 100 cases
 
 
@@ -336,37 +336,37 @@ def test_exactly_independent_columns_have_the_largest_distance():
     counts = np.kron(np.ones((2, 2)), np.full((2, 2), 0.25)) + np.kron(
         np.eye(2), 0.5 * np.eye(2) - 0.25
     )
-    found = discrete_distances(counts, (2, 2), n_rows=math.inf)
-    assert found.supported.tolist() == [[True, False], [False, True]]
-    assert found.values[0, 1] == pytest.approx(-math.log(1e-12))
+    distances = discrete_distances(counts, (2, 2), n_rows=math.inf)
+    assert distances.supported.tolist() == [[True, False], [False, True]]
+    assert distances.values[0, 1] == pytest.approx(-math.log(1e-12))
 
 
 def test_constant_columns_and_those_never_seen_together_are_far_away():
     codes = np.array([[0, 0, -1, 0], [1, 1, -1, 0], [0, -1, 0, 0], [1, -1, 1, 0]] * 100)
     cards = (2, 2, 2, 1)
     for n_states in (None, 2):
-        found = discrete_distances(counted(codes, cards), cards, n_states)
-        assert found.values[0, 1:3].tolist() == pytest.approx([0, 0])
-        assert found.supported[0].tolist() == [True, True, True, False]
+        distances = discrete_distances(counted(codes, cards), cards, n_states)
+        assert distances.values[0, 1:3].tolist() == pytest.approx([0, 0])
+        assert distances.supported[0].tolist() == [True, True, True, False]
         ceiling = math.log(400) / 2
-        assert found.values[3].tolist() == pytest.approx([ceiling, ceiling, ceiling, 0])
-        assert found.values[1, 2] == pytest.approx(ceiling)
-        assert not found.supported[1, 2]
+        assert distances.values[3].tolist() == pytest.approx([ceiling, ceiling, ceiling, 0])
+        assert distances.values[1, 2] == pytest.approx(ceiling)
+        assert not distances.supported[1, 2]
 
 
 def test_a_chance_finding_in_few_rows_is_not_a_short_distance():
     X = np.random.default_rng(0).normal(size=(1000, 3))
     X[4:, 0] = np.nan
     X[:4, 0] = X[:4, 1]  # all that is known of the first column
-    found = gaussian_distances(X)
-    assert not found.supported[0, 1]
-    assert found.values[0, 1] > math.log(1000 / 4) / 2 - 1e-9
+    distances = gaussian_distances(X)
+    assert not distances.supported[0, 1]
+    assert distances.values[0, 1] > math.log(1000 / 4) / 2 - 1e-9
 
 
 def test_one_row_supports_nothing():
-    found = discrete_distances(counted([[0, 1, 0]], (2, 2, 2)), (2, 2, 2))
-    assert np.array_equal(found.supported, np.eye(3, dtype=bool))
-    assert not found.values.any()  # the ceiling of one row
+    distances = discrete_distances(counted([[0, 1, 0]], (2, 2, 2)), (2, 2, 2))
+    assert np.array_equal(distances.supported, np.eye(3, dtype=bool))
+    assert not distances.values.any()  # the ceiling of one row
 
 
 def test_the_limit_of_noise_is_that_of_chi_square():
@@ -382,8 +382,8 @@ def test_the_limit_has_the_degrees_of_freedom_of_the_categories():
     for _ in range(300):
         codes = np.stack([rng.integers(0, 4, size=500), rng.integers(0, 6, size=500)], axis=1)
         covariance, _ = metrics._indicator_covariances(counted(codes, (4, 6)), (4, 6))
-        cross, own, other = covariance[:4, 4:], covariance[:4, :4], covariance[4:, 4:]
-        ratios.append(500 * (cross**2).sum() / np.trace(own) / np.trace(other))
+        cross, covariances, other = covariance[:4, 4:], covariance[:4, :4], covariance[4:, 4:]
+        ratios.append(500 * (cross**2).sum() / np.trace(covariances) / np.trace(other))
     assert np.mean(ratios) == pytest.approx(1, abs=0.1)
     # Chi-square with 15 degrees of freedom, divided by them: five in a hundred are beyond the limit.
     beyond = np.mean(np.array(ratios) > metrics._chi_square_limit(np.array(15.0), 0.05))
@@ -391,8 +391,8 @@ def test_the_limit_has_the_degrees_of_freedom_of_the_categories():
 
 
 def test_nothing_has_no_distances():
-    found = discrete_distances(np.zeros((0, 0)), ())
-    assert found.values.shape == found.supported.shape == (0, 0)
+    distances = discrete_distances(np.zeros((0, 0)), ())
+    assert distances.values.shape == distances.supported.shape == (0, 0)
     assert gaussian_distances(np.zeros((5, 0))).values.shape == (0, 0)
     assert nonparanormal_distances(np.zeros((0, 2))).supported.tolist() == [
         [True, False],

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from oracles.distances import path_lengths
 from oracles.minimal_trees import minimal_trees
+from oracles.topologies import refine_topology
 from oracles.tree_choice import choose_topology
 from tacit.errors import ArgumentError
 from tacit.evaluate.trees import robinson_foulds, splits
@@ -14,7 +15,6 @@ from tacit.toy import balanced, caterpillar, random_topology
 from tacit.trees.structure.draft import Draft
 from tacit.trees.structure.interchange import (
     refine,
-    refine_topology,
     similarity_of,
     surrogate_likelihood,
 )
@@ -40,9 +40,9 @@ def noisy(distances, n_rows, rng):
 @given(tree=minimal_trees(shortest=0.05), n_states=st.integers(2, 4))
 def test_a_right_tree_stays_and_gets_its_lengths(tree, n_states):
     names, bare = tree.observed, Topology(tree.nodes, tree.edges, tree.observed)
-    found = refine_topology(bare, path_lengths(tree, names), names, n_states=n_states)
-    assert robinson_foulds(found, tree) == 0
-    assert path_lengths(found, names) == pytest.approx(path_lengths(tree, names), abs=1e-5)
+    learnt = refine_topology(bare, path_lengths(tree, names), names, n_states=n_states)
+    assert robinson_foulds(learnt, tree) == 0
+    assert path_lengths(learnt, names) == pytest.approx(path_lengths(tree, names), abs=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -56,12 +56,12 @@ def test_exact_distances_mend_a_tree_with_branches_in_wrong_places(seed):
         left, right = (
             next(n for n in wrong.near[end] if n not in (one, other)) for end in (one, other)
         )
-        length, back = wrong.cut(one, left), wrong.cut(other, right)
+        length, other_length = wrong.cut(one, left), wrong.cut(other, right)
         wrong.join(other, left, length)
-        wrong.join(one, right, back)
+        wrong.join(one, right, other_length)
     start = wrong.topology(tree.observed)
-    found = refine_topology(start, path_lengths(tree, tree.observed), tree.observed)
-    assert robinson_foulds(found, tree) == 0
+    learnt = refine_topology(start, path_lengths(tree, tree.observed), tree.observed)
+    assert robinson_foulds(learnt, tree) == 0
 
 
 @pytest.mark.parametrize("shape", [balanced(2, 6), caterpillar(32)])
@@ -76,8 +76,8 @@ def test_from_noisy_distances_it_is_better_than_what_it_began_with(shape):
             "near": chow_liu_joining(distances, names),
         }
         refined = {
-            way: refine_topology(start, distances, names, n_rows=1000)
-            for way, start in starts.items()
+            name: refine_topology(start, distances, names, n_rows=1000)
+            for name, start in starts.items()
         }
         best, _ = choose_topology(refined, distances, names, n_rows=1000)
         chosen = refined_joining(distances, names, n_rows=1000)
@@ -92,9 +92,9 @@ def test_from_noisy_distances_it_is_better_than_what_it_began_with(shape):
 def test_refined_joining_gives_back_the_tree_of_exact_distances(seed, n_leaves):
     rng = np.random.default_rng(seed)
     tree = with_lengths(random_topology(n_leaves, n_children=(2, 2), random_state=rng), rng)
-    found = refined_joining(path_lengths(tree, tree.observed), tree.observed)
-    assert robinson_foulds(found, tree) == 0
-    assert path_lengths(found, tree.observed) == pytest.approx(
+    learnt = refined_joining(path_lengths(tree, tree.observed), tree.observed)
+    assert robinson_foulds(learnt, tree) == 0
+    assert path_lengths(learnt, tree.observed) == pytest.approx(
         path_lengths(tree, tree.observed), abs=1e-6
     )
 
@@ -107,12 +107,12 @@ def test_refined_joining_hangs_variables_that_follow_nothing_on_a_node_of_their_
     supported[:2, 2:4] = supported[2:4, :2] = (
         False  # two blocks, and two variables that follow nothing
     )
-    found = refined_joining(distances, "abcdef", supported=supported)
-    assert path_lengths(found, "abcd") == pytest.approx(distances[:4, :4], abs=1e-6)
-    hub = found.neighbours["e"][0]
-    assert found.neighbours["f"] == (hub,)
-    assert len(found.neighbours[hub]) == 3
-    assert path_lengths(found, "ef")[0, 1] == pytest.approx(6.0)
+    learnt = refined_joining(distances, "abcdef", supported=supported)
+    assert path_lengths(learnt, "abcd") == pytest.approx(distances[:4, :4], abs=1e-6)
+    hub = learnt.neighbours["e"][0]
+    assert learnt.neighbours["f"] == (hub,)
+    assert len(learnt.neighbours[hub]) == 3
+    assert path_lengths(learnt, "ef")[0, 1] == pytest.approx(6.0)
 
 
 def test_the_best_of_several_trees_is_the_true_one():
@@ -156,27 +156,27 @@ def test_the_likelihood_is_that_of_gaussian_variables(tree, seed):
 def test_variances_are_those_of_binary_rows():
     rng = np.random.default_rng(0)
     tree = Topology.from_newick("((a:.3,b:.5)h:.15,(c:.4,d:.2)k)r;").contracted()
-    n_rows, found = 1000, []
+    n_rows, lengths = 1000, []
     for _ in range(400):
         drawn = {"h": rng.integers(0, 2, size=n_rows)}
         for one, other in (("h", "a"), ("h", "b"), ("h", "k"), ("k", "c"), ("k", "d")):
             length = tree.edge_lengths.get(frozenset((one, other)), 0.15)
-            kept = rng.random(n_rows) < np.exp(-length)
-            drawn[other] = np.where(kept, drawn[one], rng.integers(0, 2, size=n_rows))
+            is_kept = rng.random(n_rows) < np.exp(-length)
+            drawn[other] = np.where(is_kept, drawn[one], rng.integers(0, 2, size=n_rows))
         similarity = np.abs(np.corrcoef([drawn[name] for name in "abcd"]))
         draft = Draft(4, [(4, 0, 0.3), (4, 1, 0.5), (4, 5, 0.15), (5, 2, 0.4), (5, 3, 0.2)])
         quartets = quartets_of(draft, similarity, 1e-9)
         gap = quartets.sums[:, 1] - quartets.sums[:, 2]
-        found.append([*quartets.lengths, gap[-1]])
+        lengths.append([*quartets.lengths, gap[-1]])
     ends = quartets.ends.tolist()
     assert ends[-1] == [4, 5]
     exact = quartets_of(draft, np.exp(-draft.paths()), 1e-9)
-    measured = np.var(found, axis=0) * n_rows
+    measured = np.var(lengths, axis=0) * n_rows
     # A variance of 400 draws is right to 7 % or so; that of observed ends counts too.
     assert measured[:-1] == pytest.approx(exact.variances, rel=0.25)
-    assert np.mean(found, axis=0)[:-1] == pytest.approx(exact.lengths, abs=0.02)
-    gaps = np.mean(np.array(found)[:, -1] ** 2) * n_rows
-    misfit = quartets.misfits[-1] / found[-1][-1] ** 2  # one over the variance
+    assert np.mean(lengths, axis=0)[:-1] == pytest.approx(exact.lengths, abs=0.02)
+    gaps = np.mean(np.array(lengths)[:, -1] ** 2) * n_rows
+    misfit = quartets.misfits[-1] / lengths[-1][-1] ** 2  # one over the variance
     assert gaps * misfit == pytest.approx(1.0, rel=0.3)
     assert np.isnan(quartets.misfits[:-1]).all()
 
@@ -204,11 +204,11 @@ def test_what_lies_between_independent_blocks_is_not_made_up(seed):
         distances[span, span] = path_lengths(tree, "abcd")
         supported[span, span] = True
     names = [f"x{n}" for n in range(20)]
-    found = refined_joining(noisy(distances, 2000, rng), names, supported=supported, n_rows=2000)
+    learnt = refined_joining(noisy(distances, 2000, rng), names, supported=supported, n_rows=2000)
     for block in range(5):
         inside = frozenset(names[4 * block : 4 * block + 4])
-        rest = frozenset(names) - inside
-        assert {inside, rest} & splits(found)  # each block is in one piece
-    between = [name for name in found.hidden if len(found.neighbours[name]) > 3]
-    assert len(found.hidden) <= 5 * 3 + 2
+        others = frozenset(names) - inside
+        assert {inside, others} & splits(learnt)  # each block is in one piece
+    between = [name for name in learnt.hidden if len(learnt.neighbours[name]) > 3]
+    assert len(learnt.hidden) <= 5 * 3 + 2
     assert between

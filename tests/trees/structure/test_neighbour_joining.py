@@ -12,7 +12,7 @@ from tacit.toy import caterpillar, random_topology
 from tacit.trees.structure.neighbour_joining import chow_liu_joining, neighbor_joining
 from tacit.trees.structure.topology import Topology
 
-WAYS = [neighbor_joining, chow_liu_joining]
+METHODS = [neighbor_joining, chow_liu_joining]
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -30,52 +30,52 @@ def noisy(distances, seed, scale=0.2):
     return distances + noise + noise.T
 
 
-def assert_same_lengths(found, expected, tolerance=1e-9):  # what rounding leaves after some sums
-    assert found.keys() == expected.keys()
+def assert_same_lengths(actual, expected, tolerance=1e-9):  # what rounding leaves after some sums
+    assert actual.keys() == expected.keys()
     for side, length in expected.items():
-        assert found[side] == pytest.approx(length, abs=tolerance)
+        assert actual[side] == pytest.approx(length, abs=tolerance)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("method", METHODS)
 @given(n_leaves=st.integers(3, 40), seed=seeds)
-def test_distances_of_a_tree_give_it_back_with_its_lengths(way, n_leaves, seed):
+def test_distances_of_a_tree_give_it_back_with_its_lengths(method, n_leaves, seed):
     tree, distances = tree_with_lengths(n_leaves, seed)
-    assert_same_lengths(measured_splits(way(distances, tree.observed)), measured_splits(tree))
+    assert_same_lengths(measured_splits(method(distances, tree.observed)), measured_splits(tree))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("method", METHODS)
 @given(n_leaves=st.integers(3, 15), seed=seeds)
-def test_distances_of_any_tree_are_those_along_the_tree_found(way, n_leaves, seed):
+def test_distances_of_any_tree_are_those_along_the_tree_found(method, n_leaves, seed):
     tree, distances = tree_with_lengths(n_leaves, seed, n_children=(2, 5), observed_inner=0.5)
-    found = way(distances, tree.observed)
-    assert path_lengths(found, tree.observed) == pytest.approx(distances, abs=1e-9)
-    assert all(len(found.neighbours[name]) == 3 for name in found.hidden)
+    learnt = method(distances, tree.observed)
+    assert path_lengths(learnt, tree.observed) == pytest.approx(distances, abs=1e-9)
+    assert all(len(learnt.neighbours[name]) == 3 for name in learnt.hidden)
 
 
 @given(n_leaves=st.integers(3, 25), seed=seeds, scale=st.sampled_from([0.01, 0.2, 2.0]))
 def test_every_step_joins_the_best_of_all_pairs(n_leaves, seed, scale):
     tree, distances = tree_with_lengths(n_leaves, seed)
     distances = noisy(distances, seed, scale)
-    found = neighbor_joining(distances, tree.observed)
-    assert_same_lengths(measured_splits(found), joined_one_by_one(distances, tree.observed))
+    learnt = neighbor_joining(distances, tree.observed)
+    assert_same_lengths(measured_splits(learnt), joined_one_by_one(distances, tree.observed))
 
 
 def test_so_it_does_with_many_leaves():
     names = [f"x{n}" for n in range(100)]
     distances = noisy(np.zeros((100, 100)), 0, 1.0)
-    found = neighbor_joining(distances, names)
-    assert_same_lengths(measured_splits(found), joined_one_by_one(distances, names))
+    tree = neighbor_joining(distances, names)
+    assert_same_lengths(measured_splits(tree), joined_one_by_one(distances, names))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("method", METHODS)
 @given(n_leaves=st.integers(3, 20), seed=seeds)
-def test_the_order_of_the_leaves_has_no_influence(way, n_leaves, seed):
+def test_the_order_of_the_leaves_has_no_influence(method, n_leaves, seed):
     tree, distances = tree_with_lengths(n_leaves, seed)
     distances = noisy(distances, seed)
     order = np.random.default_rng(seed).permutation(n_leaves)
-    found = measured_splits(way(distances, tree.observed))
+    learnt = measured_splits(method(distances, tree.observed))
     names = [tree.observed[n] for n in order]
-    assert_same_lengths(measured_splits(way(distances[np.ix_(order, order)], names)), found)
+    assert_same_lengths(measured_splits(method(distances[np.ix_(order, order)], names)), learnt)
 
 
 @given(n_leaves=st.integers(3, 20), seed=seeds)
@@ -88,8 +88,8 @@ def test_longer_pendant_edges_change_nothing_else(n_leaves, seed):
     for name, length in zip(tree.observed, more, strict=True):
         alone = frozenset(tree.observed) - {first} if name == first else frozenset([name])
         expected[alone] += length
-    found = neighbor_joining(distances + more[:, None] + more, tree.observed)
-    assert_same_lengths(measured_splits(found), expected)
+    learnt = neighbor_joining(distances + more[:, None] + more, tree.observed)
+    assert_same_lengths(measured_splits(learnt), expected)
 
 
 @settings(max_examples=20)
@@ -103,38 +103,38 @@ def test_noise_that_is_small_beside_all_edges_does_no_harm(n_leaves, seed):
     assert robinson_foulds(neighbor_joining(distances + noise + noise.T, tree.observed), tree) == 0
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_few_leaves(way):
-    assert way([[0.0]], ["a"]) == Topology(("a",), (), ("a",))
-    assert way([[0, 2], [2, 0]], "ab").edge_lengths == {frozenset("ab"): 2.0}
-    three = way([[0, 3, 4], [3, 0, 5], [4, 5, 0]], "abc")
+@pytest.mark.parametrize("method", METHODS)
+def test_few_leaves(method):
+    assert method([[0.0]], ["a"]) == Topology(("a",), (), ("a",))
+    assert method([[0, 2], [2, 0]], "ab").edge_lengths == {frozenset("ab"): 2.0}
+    three = method([[0, 3, 4], [3, 0, 5], [4, 5, 0]], "abc")
     assert three.hidden == ("h1",)
     lengths = {tuple(sorted(pair)): length for pair, length in three.edge_lengths.items()}
     assert lengths == {("a", "h1"): 1.0, ("b", "h1"): 2.0, ("c", "h1"): 3.0}
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_names_of_hidden_nodes_are_new(way):
+@pytest.mark.parametrize("method", METHODS)
+def test_names_of_hidden_nodes_are_new(method):
     _, distances = tree_with_lengths(5, 0)
-    found = way(distances, ["h1", "b", "h3", "d", "e"])
-    assert found.hidden == ("h1'", "h2", "h3'")
+    learnt = method(distances, ["h1", "b", "h3", "d", "e"])
+    assert learnt.hidden == ("h1'", "h2", "h3'")
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_negative_lengths_are_kept_unless_clipped(way):
+@pytest.mark.parametrize("method", METHODS)
+def test_negative_lengths_are_kept_unless_clipped(method):
     distances = np.array([[0, 1, 9, 9], [1, 0, 5, 9], [9, 5, 0, 1], [9, 9, 1, 0]])
-    kept, clipped = way(distances, "abcd"), way(distances, "abcd", clip=True)
-    assert min(kept.lengths) < 0
-    assert clipped.lengths == tuple(max(length, 0.0) for length in kept.lengths)
-    assert splits(clipped) == splits(kept)
+    unclipped, clipped = method(distances, "abcd"), method(distances, "abcd", clip=True)
+    assert min(unclipped.lengths) < 0
+    assert clipped.lengths == tuple(max(length, 0.0) for length in unclipped.lengths)
+    assert splits(clipped) == splits(unclipped)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_distances_given_are_not_changed(way):
+@pytest.mark.parametrize("method", METHODS)
+def test_the_distances_given_are_not_changed(method):
     _, distances = tree_with_lengths(12, 1)
     np.fill_diagonal(distances, np.nan)  # not looked at
     before = distances.copy()
-    way(distances, [f"x{n}" for n in range(12)])
+    method(distances, [f"x{n}" for n in range(12)])
     assert np.array_equal(distances, before, equal_nan=True)
 
 
@@ -144,7 +144,7 @@ def test_rounding_may_differ_between_the_two_triangles():
     assert robinson_foulds(neighbor_joining(uneven, tree.observed), tree) == 0
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("distances", "names", "message"),
     [
@@ -155,9 +155,9 @@ def test_rounding_may_differ_between_the_two_triangles():
         ([[0, 1, 1], [2, 0, 1], [1, 1, 0]], "abc", "symmetric"),
     ],
 )
-def test_what_are_no_distances_is_refused(way, distances, names, message):
+def test_what_are_no_distances_is_refused(method, distances, names, message):
     with pytest.raises(ArgumentError, match=message):
-        way(distances, names)
+        method(distances, names)
 
 
 def test_long_chains_are_found_from_near_pairs_alone():
@@ -172,23 +172,23 @@ def test_long_chains_are_found_from_near_pairs_alone():
 # -------------------------------------------------------------------------------- blocks
 
 
-def two_kinds(sizes, seed=0, far=20.0):
+def two_kinds(sizes, seed=0, largest=20.0):
     """Trees that have nothing to do with each other: their splits, distances of all leaves, what is known."""
     n = sum(sizes)
-    distances, supported = np.full((n, n), far), np.zeros((n, n), dtype=bool)
+    distances, supported = np.full((n, n), largest), np.zeros((n, n), dtype=bool)
     names = [f"x{n:02d}" for n in range(n)]
     first, lengths = 0, []
     for size in sizes:
-        here = slice(first, first + size)
-        tree, own = (
+        block = slice(first, first + size)
+        tree, within = (
             tree_with_lengths(size, seed + first) if size > 2 else (None, np.full((size,) * 2, 0.5))
         )
-        distances[here, here], supported[here, here] = own, True
-        renamed = dict(zip(tree.observed, names[here], strict=True)) if tree else {}
+        distances[block, block], supported[block, block] = within, True
+        renamed = dict(zip(tree.observed, names[block], strict=True)) if tree else {}
         if tree:
             edges = [(renamed.get(a, a), renamed.get(b, b)) for a, b in tree.edges]
             nodes = tuple(renamed.get(name, name) for name in tree.nodes)
-            lengths.append(Topology(nodes, tuple(edges), tuple(names[here]), tree.lengths))
+            lengths.append(Topology(nodes, tuple(edges), tuple(names[block]), tree.lengths))
         first += size
     np.fill_diagonal(distances, 0.0)
     return names, distances, supported, lengths
@@ -201,37 +201,37 @@ def restricted(topology, names):
     return {frozenset(part - side) if first in side else side for side in sides}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "sizes", [(6, 5), (7, 1), (5, 2, 1), (4, 3, 1, 1, 2), (1, 1, 1), (1, 1), (2, 2)]
 )
-def test_independent_blocks_have_trees_of_their_own(way, sizes):
+def test_independent_blocks_have_trees_of_their_own(method, sizes):
     names, distances, supported, trees = two_kinds(sizes)
-    found = way(distances, names, supported=supported)
-    assert found.observed == tuple(names)
-    along = path_lengths(found, names)
+    learnt = method(distances, names, supported=supported)
+    assert learnt.observed == tuple(names)
+    along = path_lengths(learnt, names)
     assert along[supported] == pytest.approx(distances[supported], abs=1e-9)
     assert (along[~supported] >= 20).all()  # as far as is known, or farther
     for tree in trees:
-        assert restricted(found, tree.observed) == splits(tree)
+        assert restricted(learnt, tree.observed) == splits(tree)
     n_hidden = sum(max(size - 2, size // 2, 0) for size in sizes) + (len(sizes) > 2)
-    assert len(found.hidden) == n_hidden
+    assert len(learnt.hidden) == n_hidden
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_variables_that_share_nothing_hang_on_one_node(way):
+@pytest.mark.parametrize("method", METHODS)
+def test_variables_that_share_nothing_hang_on_one_node(method):
     distances = 5.0 - 5 * np.eye(6)
-    found = way(distances, "abcdef", supported=np.eye(6, dtype=bool))
-    assert len(found.hidden) == 1
-    assert set(found.lengths) == {2.5}
-    assert path_lengths(found, "abcdef") == pytest.approx(distances)
+    learnt = method(distances, "abcdef", supported=np.eye(6, dtype=bool))
+    assert len(learnt.hidden) == 1
+    assert set(learnt.lengths) == {2.5}
+    assert path_lengths(learnt, "abcdef") == pytest.approx(distances)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_chain_of_supported_distances_is_one_block(way):
+@pytest.mark.parametrize("method", METHODS)
+def test_a_chain_of_supported_distances_is_one_block(method):
     tree, distances = tree_with_lengths(8, 4)
     supported = np.abs(np.subtract.outer(range(8), range(8))) < 2
-    assert way(distances, tree.observed, supported=supported) == way(distances, tree.observed)
+    assert method(distances, tree.observed, supported=supported) == method(distances, tree.observed)
 
 
 def test_flags_of_another_size_are_refused():

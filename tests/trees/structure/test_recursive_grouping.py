@@ -15,40 +15,40 @@ from tacit.trees.structure.recursive_grouping import chow_liu_grouping, recursiv
 from tacit.trees.structure.rooting import walk
 from tacit.trees.structure.topology import Topology
 
-WAYS = [recursive_grouping, chow_liu_grouping]
-both_ways = pytest.mark.parametrize("way", WAYS)
+METHODS = [recursive_grouping, chow_liu_grouping]
+both_methods = pytest.mark.parametrize("method", METHODS)
 
 
-@both_ways
+@both_methods
 @given(tree=minimal_trees())
-def test_exact_distances_give_back_the_tree_with_its_lengths(way, tree):
-    found = way(path_lengths(tree, tree.observed), tree.observed)
-    assert len(found.hidden) == len(tree.hidden)
-    lengths, expected = measured_splits(found), measured_splits(tree)
+def test_exact_distances_give_back_the_tree_with_its_lengths(method, tree):
+    learnt = method(path_lengths(tree, tree.observed), tree.observed)
+    assert len(learnt.hidden) == len(tree.hidden)
+    lengths, expected = measured_splits(learnt), measured_splits(tree)
     assert lengths.keys() == expected.keys()
     for side, length in expected.items():
         assert lengths[side] == pytest.approx(length, abs=1e-6)  # rounding, in sums of exponentials
 
 
-@both_ways
+@both_methods
 @given(tree=minimal_trees(), n_states=st.integers(2, 5), seed=st.integers(0, 2**32 - 1))
-def test_order_and_scale_have_no_influence(way, tree, n_states, seed):
+def test_order_and_scale_have_no_influence(method, tree, n_states, seed):
     names = np.random.default_rng(seed).permutation(np.array(tree.observed)).tolist()
-    found = way(path_lengths(tree, names), names, n_states=n_states)
-    assert found.observed == tuple(names)
-    assert robinson_foulds(found, tree) == 0
-    assert path_lengths(found, names) == pytest.approx(path_lengths(tree, names), abs=1e-5)
+    learnt = method(path_lengths(tree, names), names, n_states=n_states)
+    assert learnt.observed == tuple(names)
+    assert robinson_foulds(learnt, tree) == 0
+    assert path_lengths(learnt, names) == pytest.approx(path_lengths(tree, names), abs=1e-5)
 
 
 def rows_of_tree(tree, n_rows, n_categories, rng, correlations=(0.6, 0.9)):
     """Each node repeats its neighbour's category with this probability, and is drawn anew otherwise."""
-    found = {}
+    values = {}
     for name, towards in walk(tree.neighbours, tree.observed[0]).items():
-        found[name] = rng.integers(0, n_categories, size=n_rows)
+        values[name] = rng.integers(0, n_categories, size=n_rows)
         if towards is not None:
-            kept = rng.random(n_rows) < rng.uniform(*correlations)
-            found[name] = np.where(kept, found[towards], found[name])
-    return np.stack([found[name] for name in tree.observed], axis=1)
+            is_kept = rng.random(n_rows) < rng.uniform(*correlations)
+            values[name] = np.where(is_kept, values[towards], values[name])
+    return np.stack([values[name] for name in tree.observed], axis=1)
 
 
 def distances_of_rows(codes, n_categories, n_states=None):
@@ -69,31 +69,35 @@ def tree_of_twenty(seed):
             return tree, rng
 
 
-@both_ways
+@both_methods
 @pytest.mark.parametrize("n_categories", [2, 3])
 @pytest.mark.parametrize("seed", range(5))
-def test_twenty_thousand_rows_give_the_exact_tree(way, n_categories, seed):
+def test_twenty_thousand_rows_give_the_exact_tree(method, n_categories, seed):
     tree, rng = tree_of_twenty(seed)
     codes = rows_of_tree(tree, 20_000, n_categories, rng)
-    far = distances_of_rows(codes, n_categories, n_categories)
-    found = way(
-        far.values, tree.observed, supported=far.supported, n_rows=20_000, n_states=n_categories
+    distances = distances_of_rows(codes, n_categories, n_categories)
+    learnt = method(
+        distances.values,
+        tree.observed,
+        supported=distances.supported,
+        n_rows=20_000,
+        n_states=n_categories,
     )
-    assert robinson_foulds(found, tree) == 0
-    assert len(found.hidden) == len(tree.hidden)
+    assert robinson_foulds(learnt, tree) == 0
+    assert len(learnt.hidden) == len(tree.hidden)
 
 
-@both_ways
-def test_few_rows_give_a_tree_that_says_no_more_than_they_do(way):
+@both_methods
+def test_few_rows_give_a_tree_that_says_no_more_than_they_do(method):
     tree, rng = tree_of_twenty(0)
     codes = rows_of_tree(tree, 150, 2, rng)
-    found = way(distances_of_rows(codes, 2).values, tree.observed, n_rows=150)
-    assert len(found.hidden) < len(tree.hidden) + 3
-    assert robinson_foulds(found, tree, normalised=True) < 0.6
+    learnt = method(distances_of_rows(codes, 2).values, tree.observed, n_rows=150)
+    assert len(learnt.hidden) < len(tree.hidden) + 3
+    assert robinson_foulds(learnt, tree, normalised=True) < 0.6
 
 
-@both_ways
-def test_blocks_without_support_between_them_are_learnt_apart(way):
+@both_methods
+def test_blocks_without_support_between_them_are_learnt_apart(method):
     a = Topology.from_newick("((a1:.3,a2:.4):.3,a3:.2,(a4:.5,a5:.3):.4);").contracted()
     b = Topology.from_edges([("b1", "b2", 0.3), ("b2", "b3", 0.4)], observed=["b1", "b2", "b3"])
     names = [*a.observed, *b.observed, "c", "d1", "d2"]
@@ -103,65 +107,65 @@ def test_blocks_without_support_between_them_are_learnt_apart(way):
         supported[span, span] = True
         distances[span, span] = path_lengths(tree, tree.observed) if tree else 0.7
     np.fill_diagonal(distances, 0.0)
-    found = way(distances, names, supported=supported)
-    along = path_lengths(found, names)
+    learnt = method(distances, names, supported=supported)
+    along = path_lengths(learnt, names)
     for _, span in blocks:
         assert along[span, span] == pytest.approx(distances[span, span], abs=1e-6)
     assert (
-        len(found.hidden) == len(a.hidden) + 2
+        len(learnt.hidden) == len(a.hidden) + 2
     )  # one between d1 and d2, and one where blocks meet
     assert (along[~supported] >= 4.0 - 1e-9).all()
-    assert any(len(found.neighbours[name]) == 4 for name in found.hidden)
+    assert any(len(learnt.neighbours[name]) == 4 for name in learnt.hidden)
 
 
-@both_ways
-def test_two_blocks_are_joined_by_one_long_edge(way):
+@both_methods
+def test_two_blocks_are_joined_by_one_long_edge(method):
     distances = np.array([[0, 1, 5, 5], [1, 0, 5, 5], [5, 5, 0, 1], [5, 5, 1, 0]], dtype=float)
-    found = way(distances, "abcd", supported=distances < 5)
-    assert robinson_foulds(found, Topology.from_newick("((a,b),(c,d));")) == 0
-    assert max(found.lengths) == pytest.approx(5.0)
+    learnt = method(distances, "abcd", supported=distances < 5)
+    assert robinson_foulds(learnt, Topology.from_newick("((a,b),(c,d));")) == 0
+    assert max(learnt.lengths) == pytest.approx(5.0)
 
 
-@both_ways
-def test_one_two_and_three_variables(way):
-    assert way([[0.0]], ["a"]).nodes == ("a",)
-    assert way([[0.0, 0.5], [0.5, 0.0]], "ab").to_edges() == [("a", "b", pytest.approx(0.5))]
-    star = way([[0, 2, 2], [2, 0, 2], [2, 2, 0]], "abc")
+@both_methods
+def test_one_two_and_three_variables(method):
+    assert method([[0.0]], ["a"]).nodes == ("a",)
+    assert method([[0.0, 0.5], [0.5, 0.0]], "ab").to_edges() == [("a", "b", pytest.approx(0.5))]
+    star = method([[0, 2, 2], [2, 0, 2], [2, 2, 0]], "abc")
     assert star.hidden == ("h1",)
-    chain = way([[0, 1, 2], [1, 0, 1], [2, 1, 0]], "abc")
+    chain = method([[0, 1, 2], [1, 0, 1], [2, 1, 0]], "abc")
     assert chain.hidden == ()
     assert set(chain.neighbours["b"]) == {"a", "c"}
 
 
-@both_ways
-def test_variables_that_are_the_same_stand_side_by_side(way):
+@both_methods
+def test_variables_that_are_the_same_stand_side_by_side(method):
     tree = Topology.from_newick("(a:.5,b:.5,(c:.5,d:.5):.5);").contracted()
     distances = path_lengths(tree, "aabcd")
-    found = way(distances, ["a", "a'", "b", "c", "d"])
-    assert "a'" in found.neighbours["a"] or found.neighbours["a"] == found.neighbours["a'"]
-    assert path_lengths(found, ["a", "a'", "b", "c", "d"]) == pytest.approx(distances, abs=1e-6)
+    learnt = method(distances, ["a", "a'", "b", "c", "d"])
+    assert "a'" in learnt.neighbours["a"] or learnt.neighbours["a"] == learnt.neighbours["a'"]
+    assert path_lengths(learnt, ["a", "a'", "b", "c", "d"]) == pytest.approx(distances, abs=1e-6)
 
 
-@both_ways
-def test_edges_shorter_than_asked_for_are_contracted(way):
+@both_methods
+def test_edges_shorter_than_the_least_length_are_contracted(method):
     tree = Topology.from_newick("((a:.5,b:.5)h:.1,c:.5,(d:.5,e:.5)k:.5)r;")
     distances = path_lengths(tree, "abcde")
-    assert len(way(distances, "abcde", n_rows=10**6).hidden) == 3
-    assert len(way(distances, "abcde", n_rows=10**6, least=0.2).hidden) == 2
-    assert len(way(distances, "abcde", n_rows=30).hidden) < 3
+    assert len(method(distances, "abcde", n_rows=10**6).hidden) == 3
+    assert len(method(distances, "abcde", n_rows=10**6, least=0.2).hidden) == 2
+    assert len(method(distances, "abcde", n_rows=30).hidden) < 3
 
 
-@both_ways
-def test_what_cannot_be_is_refused(way):
+@both_methods
+def test_what_cannot_be_is_refused(method):
     with pytest.raises(ArgumentError, match="no leaves"):
-        way(np.zeros((0, 0)), [])
+        method(np.zeros((0, 0)), [])
     with pytest.raises(ArgumentError, match="distances of 3"):
-        way(np.zeros((2, 2)), "abc")
+        method(np.zeros((2, 2)), "abc")
     with pytest.raises(ArgumentError, match="finite"):
-        way([[0.0, np.inf], [np.inf, 0.0]], "ab")
+        method([[0.0, np.inf], [np.inf, 0.0]], "ab")
     with pytest.raises(ArgumentError, match="n_rows=1"):
-        way(np.zeros((2, 2)), "ab", n_rows=1)
+        method(np.zeros((2, 2)), "ab", n_rows=1)
     with pytest.raises(ArgumentError, match="two states"):
-        way(np.zeros((2, 2)), "ab", n_states=1)
+        method(np.zeros((2, 2)), "ab", n_states=1)
     with pytest.raises(ArgumentError, match="shape"):
-        way(np.zeros((2, 2)), "ab", supported=np.ones((3, 3)))
+        method(np.zeros((2, 2)), "ab", supported=np.ones((3, 3)))

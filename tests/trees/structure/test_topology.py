@@ -68,8 +68,8 @@ def test_the_order_of_nodes_and_edges_and_their_direction_have_no_meaning(topolo
         (pair[::-1] if random.random() < 0.5 else pair, length)
         for pair, length in zip(topology.edges, topology.lengths, strict=True)
     ]
-    for each in (nodes, observed, edges):
-        random.shuffle(each)
+    for items in (nodes, observed, edges):
+        random.shuffle(items)
     shuffled = Topology(
         tuple(nodes),
         tuple(pair for pair, _ in edges),
@@ -112,8 +112,8 @@ def test_a_top_node_with_one_child_is_a_variable_only_if_it_is_meant():
 def test_a_file_is_read_byte_for_byte(tmp_path):
     path = tmp_path / "tree (1).nwk"
     path.write_bytes("\ufeff('a\r\nb',c,é);\n".encode())
-    for given_as in (path, str(path)):
-        assert Topology.from_newick(given_as).observed == ("a\r\nb", "c", "é")
+    for form in (path, str(path)):
+        assert Topology.from_newick(form).observed == ("a\r\nb", "c", "é")
 
 
 def test_a_file_that_is_absent_or_not_text_is_refused(tmp_path):

@@ -1,1 +1,1 @@
-"""What commands print of models, one module for each kind of data."""
+"""Answers of models as commands print them, one module for each kind of data."""

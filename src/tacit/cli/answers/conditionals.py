@@ -43,11 +43,11 @@ def number_answer(
     fitted : KernelTree or GaussianTree
     target : str
     known : mapping of column to values
-        Where there are several, the cell has one of these.
+        Several values mean that the cell is one of these.
     levels : sequence of float
         Of the quantiles.
     n_places : int, optional
-        Places of the density, even over all but the tails; without it, the model's own.
+        Points of the density, evenly over all but the tails; without it, the model's grid.
     """
     import numpy as np
 
@@ -68,7 +68,7 @@ def number_answer(
 
 def category_answer(fitted: Any, target: Sequence[str], known: Mapping[str, Sequence[Any]]) -> Any:
     """The probabilities of columns of categories together, by tuples of them."""
-    given = {name: each[0] if len(each) == 1 else set(each) for name, each in known.items()}
+    given = {name: values[0] if len(values) == 1 else set(values) for name, values in known.items()}
     return fitted.query(target, given=given)
 
 
@@ -83,7 +83,7 @@ def columns_of(rows: Sequence[Mapping[str, Any]], target: str) -> dict[str, list
 
 
 def _weights(fitted: Any, rows: Sequence[Mapping[str, Any]]) -> Array:
-    """(row,) how probable each row is among them."""
+    """(row,) the probability of each row, normalised over the rows."""
     import numpy as np
 
     if len(rows) == 1:

@@ -71,9 +71,9 @@ def learn_and_save(
     model.save(output)
     n, n_positions = len(read.labels), read.series.n_positions
     if json:
-        said = {"model": str(output), "n_sequences": n, "n_positions": n_positions}
-        said |= {"columns": list(model.names_), "n_states": model.n_states_}
-        print_json({**said, "candidates": model.diagnostics_.get("candidates")})
+        record = {"model": str(output), "n_sequences": n, "n_positions": n_positions}
+        record |= {"columns": list(model.names_), "n_states": model.n_states_}
+        print_json({**record, "candidates": model.diagnostics_.get("candidates")})
         return
     console().print(
         f"{n} sequence{_plural(n)}, {n_positions} positions, {len(model.names_)} "
@@ -95,20 +95,22 @@ def predictions(
     *,
     target: str | None,
     quantiles: Sequence[float] | None,
-    each: bool,
+    all_positions: bool,
 ) -> Predictions:
     """The number that comes next after each sequence, or at each position."""
     read, name = sequences_for(fitted, data), target_of(fitted, target)
     levels, place = checked_levels(quantiles, QUANTILES), list(fitted.names_).index(name)
-    means = fitted.expectation(read.series, all_positions=each)
-    found = fitted.quantiles(read.series, [*levels, 0.5], all_positions=each)
+    means = fitted.expectation(read.series, all_positions=all_positions)
+    quantile_values = fitted.quantiles(read.series, [*levels, 0.5], all_positions=all_positions)
     if len(fitted.names_) > 1:
-        if each:
+        if all_positions:
             means = [rows[:, place] for rows in means]
-            found = [rows[:, place] for rows in found]
+            quantile_values = [rows[:, place] for rows in quantile_values]
         else:
-            means, found = means[:, place], found[:, place]
-    return next_numbers(read, fitted.names_, name, levels, means, found, each=each)
+            means, quantile_values = means[:, place], quantile_values[:, place]
+    return next_numbers(
+        read, fitted.names_, name, levels, means, quantile_values, all_positions=all_positions
+    )
 
 
 def states(fitted: Any, data: Path) -> Predictions:

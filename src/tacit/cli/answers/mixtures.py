@@ -13,7 +13,7 @@ def print_score(fitted: Any, data: Path, output: Path | None, *, json: bool) -> 
     """Print the mean log-density of the rows; write that of each row."""
     from tacit.cli.output import console, print_json, put_table
 
-    values = fitted.score_samples(_rows(fitted, data))
+    values = fitted.score_samples(rows_of(fitted, data))
     if output is not None:
         import pyarrow as pa
 
@@ -31,17 +31,17 @@ def predictions(
     *,
     target: str | None,
     quantiles: Sequence[float] | None,
-    each: bool,
+    all_positions: bool,
 ) -> Predictions:
     """The most likely component of each row, and the probabilities of all."""
     from tacit.errors import ArgumentError
 
-    if target is not None or quantiles or each:
+    if target is not None or quantiles or all_positions:
         raise ArgumentError(
             f"{type(fitted).__name__} predicts the component of each row; leave --target, --quantile and "
-            f"--each out"
+            f"--all-positions out"
         )
-    probabilities = fitted.predict_proba(_rows(fitted, data))
+    probabilities = fitted.predict_proba(rows_of(fitted, data))
     best = probabilities.argmax(axis=1)
     columns = {"component": best}
     columns |= {f"P(component={k})": column for k, column in enumerate(probabilities.T)}
@@ -50,7 +50,7 @@ def predictions(
 
 def states(fitted: Any, data: Path) -> Predictions:
     """The components, which are the hidden states of a mixture."""
-    return predictions(fitted, data, target=None, quantiles=None, each=False)
+    return predictions(fitted, data, target=None, quantiles=None, all_positions=False)
 
 
 def print_sample(
@@ -86,8 +86,10 @@ def _names(fitted: Any) -> list[str]:
     )
 
 
-def _rows(fitted: Any, data: Path) -> Any:
+def rows_of(fitted: Any, data: Path) -> Any:
     """The numbers of a table, in the model's columns where these have names."""
+    import pyarrow as pa
+
     from tacit.cli.answers.table_files import arrow_table
     from tacit.core.input.number_matrix import read_numbers
     from tacit.core.input.table import unknown_column_text
@@ -95,11 +97,13 @@ def _rows(fitted: Any, data: Path) -> Any:
 
     table = arrow_table(data)
     if getattr(fitted, "feature_names_in_", None) is not None:
-        for name in _names(fitted):
+        names = _names(fitted)
+        for name in names:
             if name not in table.column_names:
                 raise ColumnError(unknown_column_text(name, table.column_names))
-        table = table.select(_names(fitted))
-    elif table.num_columns != fitted.n_features_in_:
+        numbers = read_numbers(table.select(names))[1]
+        return pa.table(dict(zip(names, numbers.T, strict=True)))
+    if table.num_columns != fitted.n_features_in_:
         raise ColumnError(
             f"{str(data)!r} has {table.num_columns} columns, the model {fitted.n_features_in_}"
         )

@@ -1,8 +1,8 @@
 """Tables as sequences of numbers, and the answers of a model of such sequences.
 
-A table holds them in one of three layouts: every column is a sequence of its own; one column says to which
-sequence a row belongs, and the others are what was seen (the long form); or all columns together are one
-sequence. The diagnostics of a model hold the layout of its training data.
+A table holds them in one of three layouts: every column is a sequence; one column says to which sequence a
+row belongs, and the others are observations (the long form); or all columns together are one sequence. The
+diagnostics of a model hold the layout of its training data.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Read:
 
     @property
     def heading(self) -> str:
-        """What the column of labels is called in a table of answers."""
+        """The name of the column of labels in a table of answers."""
         return str(self.layout["sequence"] or "sequence")
 
     @property
@@ -97,7 +97,7 @@ def sequences_for(fitted: Any, path: Path) -> Read:
 
 
 def _wide(names: Sequence[str], matrix: Any, layout: dict[str, Any]) -> Read:
-    """A sequence for each column; what is missing at its end is not part of it."""
+    """A sequence for each column, without missing cells at its end."""
     import numpy as np
 
     from tacit.sequences.data.number_sequences import Series
@@ -114,11 +114,11 @@ def _long(labels: list[Any], names: Sequence[str], matrix: Any, layout: dict[str
     from tacit.sequences.data.number_sequences import Series
 
     number: dict[Any, int] = {}
-    which = np.array([number.setdefault(label, len(number)) for label in labels])
-    order = np.argsort(which, kind="stable")
-    lengths = np.bincount(which, minlength=len(number))
-    said = ["" if label is None else str(label) for label in number]
-    return Read(Series(matrix[order], lengths, tuple(names)), said, layout)
+    sequence_of_row = np.array([number.setdefault(label, len(number)) for label in labels])
+    order = np.argsort(sequence_of_row, kind="stable")
+    lengths = np.bincount(sequence_of_row, minlength=len(number))
+    names_of_sequences = ["" if label is None else str(label) for label in number]
+    return Read(Series(matrix[order], lengths, tuple(names)), names_of_sequences, layout)
 
 
 # -- answers -----------------------------------------------------------------------------------
@@ -158,15 +158,17 @@ def predictions(
     *,
     target: str | None,
     quantiles: Sequence[float] | None,
-    each: bool,
+    all_positions: bool,
 ) -> Predictions:
     """The number that comes next after each sequence, or at each position."""
     read, name = sequences_for(fitted, data), target_of(fitted, target)
     levels = checked_levels(quantiles, QUANTILES)
-    options = {"target": name, "all_positions": each}
+    options = {"target": name, "all_positions": all_positions}
     means = fitted.expectation(read.series, **options)
-    found = fitted.quantiles(read.series, [*levels, 0.5], **options)
-    return next_numbers(read, fitted.names_, name, levels, means, found, each=each)
+    quantile_values = fitted.quantiles(read.series, [*levels, 0.5], **options)
+    return next_numbers(
+        read, fitted.names_, name, levels, means, quantile_values, all_positions=all_positions
+    )
 
 
 def next_numbers(
@@ -177,13 +179,13 @@ def next_numbers(
     means: Any,
     quantiles: Any,
     *,
-    each: bool,
+    all_positions: bool,
 ) -> Predictions:
     """A table of predicted numbers, by sequence, or by position."""
     import numpy as np
 
     labels, errors = read.labels, {}
-    if each:
+    if all_positions:
         means, quantiles, labels = (
             np.concatenate(means),
             np.concatenate(quantiles),
@@ -191,7 +193,7 @@ def next_numbers(
         )
     columns, values = number_predictions(target, levels, means, quantiles)
     columns = columns if read.labels == [""] else {read.heading: labels, **columns}
-    if each:
+    if all_positions:
         cells = read.series.values[:, list(names).index(target)]
         errors = number_errors(cells, means, quantiles[:, -1])
     return Predictions(target, columns, {"sequences": labels, **values}, errors)
@@ -239,18 +241,18 @@ def chosen_sequence(fitted: Any, data: Path, label: str | None) -> Any:
 
 
 def place_of(labels: list[str], label: str | None, data: Path) -> int:
-    """Which of the sequences of a file is meant: the one of this label, or the only one."""
+    """The index of a sequence of a file: the one with this label, or the only one."""
     from tacit.errors import ArgumentError
 
     if (label is None and len(labels) != 1) or (label is not None and label not in labels):
-        what = "no sequence is chosen" if label is None else f"there is no sequence {label!r}"
+        problem = "no sequence is chosen" if label is None else f"there is no sequence {label!r}"
         shown = ", ".join(map(repr, labels[:12])) + (", ..." if len(labels) > 12 else "")
-        raise ArgumentError(f"{what}; {str(data)!r} has {shown}: name one by --sequence")
+        raise ArgumentError(f"{problem}; {str(data)!r} has {shown}: name one by --sequence")
     return 0 if label is None else labels.index(label)
 
 
 def target_of(fitted: Any, target: str | None) -> str:
-    """The column that is meant: the one named, or the only one."""
+    """The target column: the one named, or the only one."""
     from tacit.core.input.table import unknown_column_text
     from tacit.errors import ColumnError
 

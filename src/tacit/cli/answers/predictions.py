@@ -1,4 +1,4 @@
-"""What is predicted of each row, position or sequence of a file, and how far it is from what is there."""
+"""Predictions for each row, position or sequence of a file, and their errors where the truth is known."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Predictions:
     errors: dict[str, Any] = field(default_factory=dict)  # "known" and "right", or mean errors
 
     def show(self, output: Path | None, *, json: bool) -> None:
-        """Print them, or write them to a file and say so."""
+        """Print them, or write them to a file and report it."""
         import pyarrow as pa
 
         from tacit.cli.output import console, print_json, put_table
@@ -38,7 +38,7 @@ class Predictions:
         console().print(f"{n_rows} rows written to {output}{self._accuracy()}", markup=False)
 
     def _accuracy(self) -> str:
-        """How well cells that DATA has were predicted, if it has any."""
+        """The accuracy for cells that DATA has, if it has any."""
         if "right" in self.errors:
             return f"; {self.errors['right']} of {self.errors['known']} known values right"
         if "known" in self.errors:
@@ -58,7 +58,7 @@ def number_predictions(
 
 
 def number_errors(cells: Any, means: Any, medians: Any) -> dict[str, Any]:
-    """How far predictions are from the cells that are known; nothing where none is."""
+    """Errors of the predictions of known cells; empty if no cell is known."""
     import numpy as np
 
     known = np.isfinite(cells)
@@ -73,11 +73,11 @@ def number_errors(cells: Any, means: Any, medians: Any) -> dict[str, Any]:
 
 def checked_levels(levels: Sequence[float] | None, default: Sequence[float]) -> list[float]:
     """Levels of quantiles in order, each once and between 0 and 1."""
-    found = sorted(set(levels or default))
-    wrong = [level for level in found if not 0 < level < 1]
+    ordered = sorted(set(levels or default))
+    wrong = [level for level in ordered if not 0 < level < 1]
     if wrong:
         raise typer.BadParameter(f"{wrong[0]:g} is not between 0 and 1", param_hint="--quantile")
-    return found
+    return ordered
 
 
 def percent(level: float) -> str:

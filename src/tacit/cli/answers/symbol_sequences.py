@@ -1,7 +1,7 @@
 """Files as sequences of symbols, and the answers of a model of such sequences.
 
-A file holds them in any format that `data.sequence_files` reads. Of tables with a row for each symbol a
-model remembers in its diagnostics which columns they were.
+A file has any format that `sequences.data.sequence_files` reads. For tables with a row for each symbol, the
+diagnostics of a model hold the names of the columns.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import typer
 from tacit.cli.answers.number_sequences import LAYOUT, place_of
 from tacit.cli.answers.predictions import Predictions, mean_and_error
 from tacit.cli.answers.states import states_by_position
+from tacit.cli.answers.table_files import as_column
 
 if TYPE_CHECKING:
     from tacit.sequences.data.sequences import Sequences
@@ -58,7 +59,7 @@ def read_file(
     symbols: Any = None,
     unknown: str = "error",
 ) -> Read:
-    """The sequences of a file, by symbols that are known, or that it shows.
+    """The sequences of a file, over known symbols or those of the file.
 
     Parameters
     ----------
@@ -80,15 +81,15 @@ def read_file(
         )
     data: Any = table_in(path) if is_table else path
     columns = {"sequence": sequence, "symbol": symbol}
-    found = read_sequences(data, symbols=symbols, unknown=unknown, **columns)
+    sequences = read_sequences(data, symbols=symbols, unknown=unknown, **columns)
     heading = sequence or SEQUENCE
     labels = _fasta_names(path)
     if is_table and is_long(data.column_names, sequence, symbol):
         names = dict.fromkeys(data.column(heading).to_pylist())
         labels = [str(name) for name in names]
     if labels is None:
-        labels = [str(number) for number in range(len(found.lengths))]
-    return Read(found, labels, heading)
+        labels = [str(number) for number in range(len(sequences.lengths))]
+    return Read(sequences, labels, heading)
 
 
 def _fasta_names(path: Path) -> list[str] | None:
@@ -132,17 +133,17 @@ def learn_and_save(
     if (sequence, symbol) != (None, None):
         model.diagnostics_[LAYOUT] = {"sequence": sequence, "symbol": symbol}
     model.save(output)
-    _tell(model, read.sequences, output, json=json)
+    _report(model, read.sequences, output, json=json)
 
 
-def _tell(model: Any, learnt_from: Sequences, output: Path, *, json: bool) -> None:
+def _report(model: Any, learnt_from: Sequences, output: Path, *, json: bool) -> None:
     from tacit.cli.output import console, print_json
 
     n, n_positions = len(learnt_from.lengths), learnt_from.n_positions
     if json:
-        said = {"model": str(output), "n_sequences": n, "n_positions": n_positions}
-        said |= {"n_symbols": model.n_symbols_, **size_of(model)}
-        print_json({**said, "candidates": model.diagnostics_.get("candidates")})
+        record = {"model": str(output), "n_sequences": n, "n_positions": n_positions}
+        record |= {"n_symbols": model.n_symbols_, **size_of(model)}
+        print_json({**record, "candidates": model.diagnostics_.get("candidates")})
         return
     size = _size_in_words(model)
     console().print(
@@ -153,7 +154,7 @@ def _tell(model: Any, learnt_from: Sequences, output: Path, *, json: bool) -> No
 
 
 def size_of(model: Any) -> dict[str, int]:
-    """How large a model is: its rank, or its states and of an ensemble its automata."""
+    """The size of a model: its rank, or its states, and the number of automata of an ensemble."""
     if not model.can("transitions"):
         return {"rank": model.rank_ if model.can("ends") else model.n_states_}
     parts = {"n_automata": len(model.parts_)} if model.can("ends") else {}
@@ -209,7 +210,7 @@ def predictions(
     *,
     target: str | None,
     quantiles: Any,
-    each: bool,
+    all_positions: bool,
 ) -> Predictions:
     """The symbol that comes next after each sequence, or at each position, with all probabilities."""
     import numpy as np
@@ -222,8 +223,8 @@ def predictions(
         )
     read = sequences_for(fitted, data)
     sequences, labels = read.sequences, read.labels
-    probabilities = fitted.predict_next_proba(sequences, all_positions=each)
-    if each:
+    probabilities = fitted.predict_next_proba(sequences, all_positions=all_positions)
+    if all_positions:
         width = probabilities[0].shape[1] if probabilities else 0
         probabilities = np.concatenate([np.zeros((0, width)), *probabilities])
         pairs = zip(labels, sequences.lengths, strict=True)
@@ -232,13 +233,13 @@ def predictions(
     best = probabilities.argmax(axis=1) if len(probabilities) else np.zeros(0, dtype=np.int64)
     predicted = [names[code] for code in best]
     columns: dict[str, Any] = {read.heading: labels, "next": predicted}
-    if each:
+    if all_positions:
         starts = np.repeat(sequences.ends[:-1], sequences.lengths)
         columns["position"] = np.arange(sequences.n_positions) - starts
     columns |= {f"P({name})": probabilities[:, place] for place, name in enumerate(names)}
     rows = [dict(zip(names, row, strict=True)) for row in probabilities.tolist()]
     errors = {}
-    if each:
+    if all_positions:
         known = sequences.codes >= 0
         right = int((best == sequences.codes)[known].sum())
         errors = {"known": int(known.sum()), "right": right}
@@ -300,16 +301,15 @@ def _give_sample(drawn: list[list[Any]], fitted: Any, output: Path | None, *, js
         _write_lines(drawn, output)
     else:
         layout = fitted.diagnostics_.get(LAYOUT, {})
-        numbers = [number for number, each in enumerate(drawn) for _ in each]
-        flat = [symbol for each in drawn for symbol in each]
-        if len({type(symbol) for symbol in flat}) > 1:
-            flat = [str(symbol) for symbol in flat]
+        numbers = [number for number, sequence in enumerate(drawn) for _ in sequence]
+        symbols = [symbol for sequence in drawn for symbol in sequence]
+        flat = as_column(symbols, fitted.symbols_)
         names = layout.get("sequence") or "sequence", layout.get("symbol") or "symbol"
         put_table(pa.table(dict(zip(names, (numbers, flat), strict=True))), output)
     if json:
         print_json({"n_sequences": len(drawn), "output": str(output)})
     elif output is not None:
-        empty = sum(not each for each in drawn)
+        empty = sum(not sequence for sequence in drawn)
         more = f" ({empty} empty ones have no row)" if empty and not is_lines(output) else ""
         console().print(f"{len(drawn)} sequences written to {output}{more}", markup=False)
 
@@ -323,13 +323,13 @@ def _write_lines(drawn: list[list[Any]], output: Path) -> None:
     from tacit.core.files.atomic import write_bytes
     from tacit.errors import DataError
 
-    for each in drawn:
-        for symbol in each:
+    for sequence in drawn:
+        for symbol in sequence:
             if str(symbol).split() != [str(symbol)]:
                 raise DataError(
                     f"the symbol {symbol!r} holds a blank, so lines could not be read back; write .csv"
                 )
-    text = "".join(" ".join(map(str, each)) + "\n" for each in drawn)
+    text = "".join(" ".join(map(str, sequence)) + "\n" for sequence in drawn)
     write_bytes(output, text.encode())
 
 

@@ -1,9 +1,10 @@
-"""Tables that commands read as a whole."""
+"""Tables that commands read as a whole, and columns that they write."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +27,24 @@ def arrow_table(path: Path) -> pa.Table:
         return read_csv(path)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise DataError(f"{str(path)!r} cannot be read: {error}") from error
+
+
+def as_column(values: list[Any], known: Iterable[Any]) -> list[Any]:
+    """Values as a table can hold them: text, unless all that are known are of one simple type.
+
+    Examples
+    --------
+    >>> (
+    ...     as_column([1, 2], [1, 2, 3]),
+    ...     as_column([1, 2], [1, 2, "a"]),
+    ...     as_column([("c", 1)], [("c", 1)]),
+    ... )
+    ([1, 2], ['1', '2'], ["('c', 1)"])
+    """
+    types = {type(value) for value in known}
+    if len(types) > 1 or types & {tuple, frozenset}:
+        return [str(value) for value in values]
+    return values
 
 
 def without(path: Path, columns: list[str]) -> pa.Table:

@@ -16,6 +16,7 @@ from tacit.cli.answers.predictions import (
     number_errors,
     number_predictions,
 )
+from tacit.cli.answers.table_files import as_column
 from tacit.cli.options import given_values, holds_numbers, number_places
 
 if TYPE_CHECKING:
@@ -48,15 +49,17 @@ def predictions(
     *,
     target: str | None,
     quantiles: Sequence[float] | None,
-    each: bool,
+    all_positions: bool,
 ) -> Predictions:
     """A column from the others, in each row: category and probabilities, or mean and quantiles."""
     from tacit.errors import ArgumentError
 
     if target is None:
         raise typer.BadParameter("name a column", param_hint="--target")
-    if each:
-        raise ArgumentError(f"--each is for sequences, and {type(fitted).__name__} is of rows")
+    if all_positions:
+        raise ArgumentError(
+            f"--all-positions is for sequences, and {type(fitted).__name__} is of rows"
+        )
     if holds_numbers(fitted, target):
         return _numbers(fitted, data, target, quantiles)
     if quantiles:
@@ -106,8 +109,7 @@ def _categories(fitted: Any, data: Path, target: str) -> Predictions:
     probabilities = fitted.predict_proba(data, target=target)
     best = probabilities.argmax(axis=1)
     predicted = [categories[code] for code in best]
-    if len({type(value) for value in categories}) > 1:
-        predicted = [str(value) for value in predicted]
+    predicted = as_column(predicted, categories)
     names = [str(category) for category in categories]
     columns: dict[str, Any] = {target: predicted}
     for name, column in zip(names, probabilities.T, strict=True):
@@ -125,14 +127,14 @@ def _numbers(
 ) -> Predictions:
     levels = checked_levels(quantiles, QUANTILES)
     means = fitted.expectation(data, target)
-    found = fitted.quantiles(data, target, [*levels, 0.5])
-    columns, values = number_predictions(target, levels, means, found)
-    errors = number_errors(_cells(fitted, data, target), means, found[:, -1])
+    quantile_values = fitted.quantiles(data, target, [*levels, 0.5])
+    columns, values = number_predictions(target, levels, means, quantile_values)
+    errors = number_errors(_cells(fitted, data, target), means, quantile_values[:, -1])
     return Predictions(target, columns, values, errors)
 
 
 def _cells(fitted: Any, data: Path, target: str) -> NDArray[Any]:
-    """What DATA says of the target: codes, -1 where it is missing, or numbers, NaN where it is."""
+    """The target's cells in DATA: codes, -1 where missing, or numbers, NaN where missing."""
     from tacit.core.input.mixed_table import MixedSchema
     from tacit.core.input.read_mixed_table import encode_mixed
     from tacit.core.input.read_table import encode

@@ -18,7 +18,7 @@ def trees_of(model: Any) -> tuple[Component, ...]:
 
 
 def hidden_states(model: Any) -> list[int | None]:
-    """The states of every hidden variable of all trees together; None where it holds a number."""
+    """The number of states of every hidden variable of all trees; None for Gaussian ones."""
     if model.can("junction"):
         return list(model.node_states_.values())
     if not model.can("components"):

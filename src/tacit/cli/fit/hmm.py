@@ -37,7 +37,7 @@ class Covariance(StrEnum):
     diagonal = "diagonal"
 
 
-Way = Annotated[
+Learner = Annotated[
     Learn, typer.Option(help="auto: states from counts of windows, split and polished by EM.")
 ]
 Shown = Annotated[
@@ -62,7 +62,7 @@ def hmm(
     data: SequenceFile,
     output: learning.Output,
     states: learning.HiddenStates = "auto",
-    learn: Way = Learn.auto,
+    learn: Learner = Learn.auto,
     emissions: Shown = Emissions.categorical,
     covariance: Dependence = Covariance.full,
     sequence: SequenceColumn = None,

@@ -96,7 +96,7 @@ def _model(graph: str | None, order: int | None, chains: int | None, *, homogene
     from tacit import FactorialHMM, HigherOrderHMM, LatentJunctionTree
     from tacit.junction.files.graphs import read_graph
 
-    if sum(each is not None for each in (graph, order, chains)) != 1:
+    if sum(option is not None for option in (graph, order, chains)) != 1:
         raise typer.BadParameter(
             "give one of --graph, --order and --chains", param_hint="--graph, --order, --chains"
         )
@@ -117,16 +117,16 @@ def _states(text: str) -> Any:
     """A number, auto, or a number for each name."""
     if "=" not in text:
         return learning.number_or_auto(text, int, "--states")
-    found = {}
+    counts = {}
     for part in text.split(","):
         name, _, count = part.rpartition("=")
         try:
-            found[name.strip()] = int(count)
+            counts[name.strip()] = int(count)
         except ValueError as error:
             raise typer.BadParameter(
                 f"{part.strip()!r} is not NAME=N", param_hint="--states"
             ) from error
-    return found
+    return counts
 
 
 def _print_plan(plan: Any, *, json: bool) -> None:

@@ -26,12 +26,12 @@ SequenceColumn = Annotated[
 Together = Annotated[
     bool, typer.Option("--together", help="All columns are one sequence, seen together.")
 ]
-Way = Annotated[
+Learner = Annotated[
     Learn, typer.Option(help="auto: states with smooth densities; spectral: moments of kernels.")
 ]
 Components = Annotated[str, typer.Option(metavar="N|auto", help="Models that are blended.")]
 Bandwidth = Annotated[str, typer.Option(metavar="X|auto", help="How smooth densities are.")]
-Bells = Annotated[str, typer.Option(metavar="N|auto", help="Bells that densities are made of.")]
+Basis = Annotated[str, typer.Option(metavar="N|auto", help="Basis densities of a column.")]
 
 
 @unfolded
@@ -40,11 +40,11 @@ def kernel_hmm(
     output: learning.Output,
     sequence: SequenceColumn = None,
     together: Together = False,
-    learn: Way = Learn.auto,
+    learn: Learner = Learn.auto,
     states: learning.HiddenStates = "auto",
     components: Components = "auto",
     bandwidth: Bandwidth = "auto",
-    bells: Bells = "auto",
+    basis: Basis = "auto",
     validation: learning.SequencesAside = None,
     drop: learning.Drop = None,
     max_iter: learning.MaxIter = 500,
@@ -69,7 +69,7 @@ def kernel_hmm(
         n_states=learning.number_or_auto(states, int, "--states"),
         learn=learn.value,
         bandwidth=learning.number_or_auto(bandwidth, float, "--bandwidth"),
-        n_bells=learning.number_or_auto(bells, int, "--bells"),
+        n_basis=learning.number_or_auto(basis, int, "--basis"),
         n_components=learning.number_or_auto(components, int, "--components"),
         pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
         max_iter=max_iter,
@@ -83,7 +83,7 @@ def kernel_hmm(
     model.set_params(progress=None)
     model.diagnostics_[LAYOUT] = read.layout
     model.save(output)
-    _tell(model, output, json=running.json)
+    _report(model, output, json=running.json)
 
 
 def _read(data: Path, drop: list[str] | None, sequence: str | None, *, together: bool) -> Read:
@@ -93,26 +93,26 @@ def _read(data: Path, drop: list[str] | None, sequence: str | None, *, together:
     return read_sequences(without(data, drop or []), label=sequence, together=together)
 
 
-def _tell(model: Any, output: Path, *, json: bool) -> None:
+def _report(model: Any, output: Path, *, json: bool) -> None:
     from tacit.cli.output import console, print_json
 
-    found = model.diagnostics_
+    diagnostics = model.diagnostics_
     if json:
         print_json(
             {
                 "model": str(output),
-                "n_sequences": found["n_sequences"],
-                "n_positions": found["n_positions"],
+                "n_sequences": diagnostics["n_sequences"],
+                "n_positions": diagnostics["n_positions"],
                 "columns": model.names_,
                 "n_states": model.n_states_,
                 "learn": model.learn,
-                "candidates": found.get("candidates"),
+                "candidates": diagnostics.get("candidates"),
             }
         )
         return
-    n, states = found["n_sequences"], model.n_states_
+    n, states = diagnostics["n_sequences"], model.n_states_
     console().print(
-        f"{n} sequence{'' if n == 1 else 's'}, {found['n_positions']} positions, "
+        f"{n} sequence{'' if n == 1 else 's'}, {diagnostics['n_positions']} positions, "
         f"{states} hidden state{'' if states == 1 else 's'}; saved as {output}",
         markup=False,
     )

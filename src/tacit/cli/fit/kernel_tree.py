@@ -19,8 +19,8 @@ class Learn(StrEnum):
     spectral = "spectral"
 
 
-Way = Annotated[
-    Learn, typer.Option(help="auto: bins with smooth bumps; spectral: moments of kernels.")
+Learner = Annotated[
+    Learn, typer.Option(help="auto: bins with smooth densities; spectral: moments of kernels.")
 ]
 Bandwidth = Annotated[
     str,
@@ -49,7 +49,7 @@ def kernel_tree(
     data: Data,
     output: learning.Output,
     structure: learning.Structure = "auto",
-    learn: Way = Learn.auto,
+    learn: Learner = Learn.auto,
     states: learning.States = "auto",
     components: learning.Components = "auto",
     bandwidth: Bandwidth = "auto",

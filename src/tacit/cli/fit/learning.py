@@ -77,7 +77,7 @@ class Iterating:
     bins: Bins = 5
 
     def arguments(self) -> dict[str, Any]:
-        """What they are called by estimators."""
+        """As arguments of an estimator."""
         return {
             "n_restarts": self.restarts,
             "tol": number_or_auto(self.tol, float, "--tol"),
@@ -96,12 +96,12 @@ class Running:
     json: Json = False
 
     def arguments(self) -> dict[str, Any]:
-        """What they are called by estimators."""
+        """As arguments of an estimator."""
         return {"n_jobs": self.jobs, "progress": True, "random_state": self.seed}
 
 
 def number_or_auto(text: str, kind: type[int | float], option: str) -> Any:
-    """A number, or the word auto as it is."""
+    """A number, or the word auto."""
     if text == "auto":
         return text
     try:
@@ -121,7 +121,7 @@ def learn_and_save(
     json: bool = False,
     fewest: int = 1,
 ) -> None:
-    """Fit a model of so many columns or more, save it, and say what was learnt."""
+    """Fit a model of at least some number of columns, save it, and report what was learnt."""
     from tacit.errors import DataError
 
     held_out = None if rows.validation is None else rows.of(rows.validation)
@@ -132,10 +132,10 @@ def learn_and_save(
         )
     model.set_params(progress=None)
     model.save(output)
-    tell(model, output, json=json)
+    report(model, output, json=json)
 
 
-def tell(model: Any, output: Path, *, json: bool) -> None:
+def report(model: Any, output: Path, *, json: bool) -> None:
     """What was learnt: in a line, or in JSON."""
     from tacit.cli.answers.trees import hidden_states, trees_of
     from tacit.cli.output import console, print_json
@@ -145,20 +145,20 @@ def tell(model: Any, output: Path, *, json: bool) -> None:
     hidden = hidden_states(model)
     diagnostics = model.diagnostics_
     if json:
-        said = {
+        record = {
             "model": str(output),
             "n_rows": diagnostics["n_rows"],
             "n_columns": len(model.schema_),
             "n_hidden": len(hidden),
             "n_states": heaviest(every).node_states,
-            "weights": [each.weight for each in every],
+            "weights": [tree.weight for tree in every],
             "learn": model.learn,
             "candidates": diagnostics.get("candidates"),
             "newick": model.topology_.to_newick(),
         }
         if model.can("junction"):
-            said |= {"n_states": model.node_states_, "treewidth": model.junction_.treewidth}
-        print_json(said)
+            record |= {"n_states": model.node_states_, "treewidth": model.junction_.treewidth}
+        print_json(record)
         return
     known = sorted({count for count in hidden if count is not None})
     span = f"{known[0]} to {known[-1]}" if len(known) > 1 else "".join(map(str, known))

@@ -172,11 +172,11 @@ def _report(diagnostics: dict[str, Any], output: Path, *, json: bool) -> None:
 
 
 def _topics(diagnostics: dict[str, Any]) -> str:
-    """Number of topics, and of those that moments cannot tell from noise."""
+    """Number of topics, and of those that moments cannot distinguish from noise."""
     number = diagnostics["n_topics"]
     surplus = len(diagnostics.get("moments", {}).get("surplus", []))
-    said = f"{number} topic{'s' if number > 1 else ''}"
-    return f"{said} ({surplus} surplus: not distinguishable from noise)" if surplus else said
+    text = f"{number} topic{'s' if number > 1 else ''}"
+    return f"{text} ({surplus} surplus: not distinguishable from noise)" if surplus else text
 
 
 def _documents(

@@ -88,18 +88,18 @@ def _pairs(
     parser = GrammarParser(model, longest) if is_model else None
     trees = trees_of(treebank)
     most = None if None in max_lengths else max(size for size in max_lengths if size is not None)
-    kept = [at for at, tree in enumerate(trees) if most is None or len(tree.leaves()) <= most]
-    if not kept:
+    chosen = [at for at, tree in enumerate(trees) if most is None or len(tree.leaves()) <= most]
+    if not chosen:
         raise DataError(f"{str(treebank)!r} has no tree of up to {most} words to compare with")
-    gold = [trees[at] for at in kept]
+    gold = [trees[at] for at in chosen]
     if parser is None:
         predicted = trees_of(model)
         if len(predicted) != len(trees):
             raise DataError(
                 f"{str(model)!r} has {len(predicted)} trees with words, but the treebank has {len(trees)}"
             )
-        return gold, [predicted[at] for at in kept]
-    return gold, _predicted(parser, gold, [at + 1 for at in kept], jobs, untagged=untagged)
+        return gold, [predicted[at] for at in chosen]
+    return gold, _predicted(parser, gold, [at + 1 for at in chosen], jobs, untagged=untagged)
 
 
 def _predicted(
@@ -138,9 +138,9 @@ def _rows(
     rows = []
     for convention in CONVENTIONS:
         for most in max_lengths:
-            kept = [at for at, n in enumerate(sizes) if most is None or n <= most]
+            chosen = [at for at, n in enumerate(sizes) if most is None or n <= most]
             score = labelled_score(
-                [gold[at] for at in kept], [predicted[at] for at in kept], convention=convention
+                [gold[at] for at in chosen], [predicted[at] for at in chosen], convention=convention
             )
             rows.append(
                 {

@@ -88,10 +88,10 @@ def train(
     model.fit([tree for path in treebanks for tree in trees_of(path)])
     model.set_params(progress=None, n_jobs=None)
     model.save(output)
-    _tell(model, output, json=json)
+    _report(model, output, json=json)
 
 
-def _tell(model: Any, output: Path, *, json: bool) -> None:
+def _report(model: Any, output: Path, *, json: bool) -> None:
     from tacit.cli.output import console, print_json
 
     diagnostics = model.diagnostics_

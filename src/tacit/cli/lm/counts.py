@@ -81,9 +81,9 @@ def count(
         counts_of(sources, reading, memory=room, folder=folder, report=report) as counts,
     ):
         write_counts(counts, output, {} if known is None else {WORDS_GIVEN: True})
-        said = _said(counts, output)
+        record = _record(counts, output)
     clear_pieces(pieces_of(output))
-    say_counts(said, f"written to {output}", json=json)
+    print_counts(record, f"written to {output}", json=json)
 
 
 def merge(
@@ -113,9 +113,9 @@ def merge(
     ):
         notes = read_counts(shards[0])[1]
         write_counts(counts, output, {WORDS_GIVEN: True} if WORDS_GIVEN in notes else {})
-        said = _said(counts, output)
+        record = _record(counts, output)
     clear_pieces(pieces_of(output))
-    say_counts(said, f"written to {output}", json=json)
+    print_counts(record, f"written to {output}", json=json)
 
 
 # -- pieces on disk ---------------------------------------------------------------------------------
@@ -197,14 +197,14 @@ def word_list(path: Path) -> list[str]:
     """The words of a file, in their order."""
     from tacit.language.data.corpus import read_corpus
 
-    found = read_corpus(path, markers="skip", unknown="skip")
-    return [found.vocabulary.words[place] for place in found.ids.tolist()]
+    corpus = read_corpus(path, markers="skip", unknown="skip")
+    return [corpus.vocabulary.words[place] for place in corpus.ids.tolist()]
 
 
 # -- report -----------------------------------------------------------------------------------------
 
 
-def _said(counts: GramCounts, output: Path) -> dict[str, Any]:
+def _record(counts: GramCounts, output: Path) -> dict[str, Any]:
     return {
         "counts": str(output),
         "n_words": counts.n_words,
@@ -214,14 +214,14 @@ def _said(counts: GramCounts, output: Path) -> dict[str, Any]:
     }
 
 
-def say_counts(said: Mapping[str, Any], where: str, *, json: bool) -> None:
+def print_counts(record: Mapping[str, Any], where: str, *, json: bool) -> None:
     """Print what was counted, in a line or as JSON."""
     from tacit.cli.output import console, print_json
     from tacit.language.data.vocabulary import SPECIAL
 
     if json:
-        print_json(said)
+        print_json(record)
         return
-    words = words_on_lines(said["n_words"], said["n_lines"])
-    types = f"{said['n_types'] - len(SPECIAL):,} different"
-    console().print(f"{words}, {types}; {grams_of(said)}; {where}", markup=False)
+    words = words_on_lines(record["n_words"], record["n_lines"])
+    types = f"{record['n_types'] - len(SPECIAL):,} different"
+    console().print(f"{words}, {types}; {grams_of(record)}; {where}", markup=False)

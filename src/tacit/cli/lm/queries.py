@@ -52,24 +52,24 @@ def perplexity(
     from tacit.cli.output import console, print_json
     from tacit.errors import DataError
 
-    found = _prepared(model, markers).perplexity(text_path(text))
-    if not found.n_lines:
+    result = _prepared(model, markers).perplexity(text_path(text))
+    if not result.n_lines:
         raise DataError(f"{str(text)!r} is empty; there is nothing to score")
-    said = {
-        "perplexity": float(found),
-        "without_unknown": found.without_unknown,
-        "log_prob": found.log_prob,
-        "n_words": found.n_words,
-        "n_lines": found.n_lines,
-        "n_unknown": found.n_unknown,
+    record = {
+        "perplexity": float(result),
+        "without_unknown": result.without_unknown,
+        "log_prob": result.log_prob,
+        "n_words": result.n_words,
+        "n_lines": result.n_lines,
+        "n_unknown": result.n_unknown,
     }
     if json:
-        print_json(said)
+        print_json(record)
         return
-    unknown = f"; {found.without_unknown:.4f} without {found.n_unknown:,} unknown words"
+    unknown = f"; {result.without_unknown:.4f} without {result.n_unknown:,} unknown words"
     console().print(
-        f"perplexity {float(found):.4f} of {words_on_lines(found.n_words, found.n_lines)}"
-        + (unknown if found.n_unknown else ", all known"),
+        f"perplexity {float(result):.4f} of {words_on_lines(result.n_words, result.n_lines)}"
+        + (unknown if result.n_unknown else ", all known"),
         markup=False,
     )
 
@@ -107,22 +107,22 @@ def score(
         source = read_corpus(
             source, vocabulary=fitted.vocabulary_, markers=fitted.markers, unknown=fitted.unknown
         )
-    found = fitted.line_scores(source)
-    sizes = np.diff(found.ends, prepend=0)
+    scores = fitted.line_scores(source)
+    sizes = np.diff(scores.ends, prepend=0)
     if words:
         ids = np.insert(source.ids, source.ends, END)
         columns: dict[str, Any] = {
             "line": np.repeat(np.arange(1, len(sizes) + 1), sizes),
             "word": [fitted.vocabulary_.words[place] for place in ids.tolist()],
-            "log_prob": found.log_probs,
-            "order": found.orders,
-            "unknown": found.unknown,
+            "log_prob": scores.log_probs,
+            "order": scores.orders,
+            "unknown": scores.unknown,
         }
     else:
         columns = {
             "line": np.arange(1, len(sizes) + 1),
             "n_words": sizes - 1,
-            "log_prob": found.sums(),
+            "log_prob": scores.sums(),
         }
     table = pa.table(columns)
     give_table(table, output, json=json)
@@ -140,12 +140,12 @@ def next_words(
     """
     from tacit.cli.output import console, print_json
 
-    found = _load(model).top(words, top)
+    likely = _load(model).top(words, top)
     if json:
-        print_json([{"word": word, "probability": prob} for word, prob in found])
+        print_json([{"word": word, "probability": prob} for word, prob in likely])
         return
-    width = max(len(word) for word, _ in found)
-    for word, prob in found:
+    width = max(len(word) for word, _ in likely)
+    for word, prob in likely:
         console().print(f"{word:{width}}  {prob:.6f}", markup=False)
 
 
@@ -201,7 +201,7 @@ def arpa(
         model.save(target)
     else:
         loaded = _load(source)
-        if not loaded.can("arpa"):
+        if "arpa" not in loaded.abilities:
             raise NotAvailableError(
                 f"ARPA files hold n-grams with back-off weights, but this is a {type(loaded).__name__}"
             )
@@ -244,7 +244,7 @@ def words_on_lines(n_words: int, n_lines: int) -> str:
     return f"{n_words:,} word{'' if n_words == 1 else 's'} on {n_lines:,} line{'' if n_lines == 1 else 's'}"
 
 
-def grams_of(said: Mapping[str, Any]) -> str:
+def grams_of(record: Mapping[str, Any]) -> str:
     """The numbers of n-grams of each order."""
-    counts = said["n_grams"]
+    counts = record["n_grams"]
     return ", ".join(f"{count:,} {order}-grams" for order, count in enumerate(counts, start=1))

@@ -22,8 +22,8 @@ from tacit.cli.lm.counts import (
     memory_of,
     notes_as_lines,
     pieces_of,
+    print_counts,
     refuse,
-    say_counts,
     start_over,
     word_list,
 )
@@ -108,8 +108,8 @@ def train(
             Kind.power_low_rank: {"--validation": validation},
         },
     )
-    given = {"--vocabulary": vocabulary, "--memory": memory}
-    _check_words(given, min_count, words, counted=counted, classes=kind is Kind.classes)
+    text_options = {"--vocabulary": vocabulary, "--memory": memory}
+    _check_words(text_options, min_count, words, counted=counted, classes=kind is Kind.classes)
     more: dict[str, Any] = {
         "vocabulary": None if vocabulary is None else word_list(vocabulary),
         "min_count": min_count,
@@ -117,8 +117,12 @@ def train(
         "markers": markers.value,
         "progress": True,
     }
-    own = {"modified": not plain, "interpolated": not back_off, "n_classes": n_classes or 200}
-    model = _model(kind, 3 if order is None else order, own, more)
+    kind_options = {
+        "modified": not plain,
+        "interpolated": not back_off,
+        "n_classes": n_classes or 200,
+    }
+    model = _model(kind, 3 if order is None else order, kind_options, more)
     if not counted and memory is None:
         model.fit([*texts], **({} if validation is None else {"validation": validation}))
     else:
@@ -126,25 +130,25 @@ def train(
     model.set_params(progress=None)
     model.save(output)
     clear_pieces(pieces_of(output))
-    _tell(model, output, json=json)
+    _report(model, output, json=json)
 
 
-def _check_kind(kind: Kind, own: dict[Kind, dict[str, Any]]) -> None:
+def _check_kind(kind: Kind, kind_options: dict[Kind, dict[str, Any]]) -> None:
     """Raise if an option of another kind of model was given."""
-    for other in own.keys() - {kind}:
-        refuse(own[other], f"it does not go with --kind {kind}")
+    for other in kind_options.keys() - {kind}:
+        refuse(kind_options[other], f"it does not go with --kind {kind}")
 
 
 def _check_words(
-    given: dict[str, Any], min_count: int, words: int | None, *, counted: bool, classes: bool
+    text_options: dict[str, Any], min_count: int, words: int | None, *, counted: bool, classes: bool
 ) -> None:
     """Raise if options do not go with counts, with classes, or with a list of words."""
     if classes:
         why = "classes are learnt from a text that fits memory"
-        refuse({"--memory": given["--memory"], "--kind": counted or None}, why)
+        refuse({"--memory": text_options["--memory"], "--kind": counted or None}, why)
     if counted:
-        refuse(given, "the counts were made with their own options")
-    if given["--vocabulary"] is not None:
+        refuse(text_options, "the counts were made with their own options")
+    if text_options["--vocabulary"] is not None:
         chosen = {"--min-count": None if min_count == 1 else min_count, "--words": words}
         refuse(chosen, "all words of --vocabulary are known")
 
@@ -152,19 +156,21 @@ def _check_words(
 # -- learning ---------------------------------------------------------------------------------------
 
 
-def _model(kind: Kind, order: int, own: dict[str, Any], more: dict[str, Any]) -> Any:
+def _model(kind: Kind, order: int, kind_options: dict[str, Any], more: dict[str, Any]) -> Any:
     """The unfitted model of a kind, with its arguments."""
     if kind is Kind.classes:
         from tacit import ClassLM
 
-        return ClassLM(order, own["n_classes"], **more)
+        return ClassLM(order, kind_options["n_classes"], **more)
     if kind is Kind.power_low_rank:
         from tacit import PowerLowRankLM
 
         return PowerLowRankLM(order, **more)
     from tacit import KneserNeyLM
 
-    return KneserNeyLM(order, modified=own["modified"], interpolated=own["interpolated"], **more)
+    return KneserNeyLM(
+        order, modified=kind_options["modified"], interpolated=kind_options["interpolated"], **more
+    )
 
 
 def _learn_from_counts(
@@ -231,7 +237,7 @@ def _are_counts(sources: list[Path]) -> bool:
     return any(counted)
 
 
-def _tell(model: Any, output: Path, *, json: bool) -> None:
-    said = model.diagnostics_
+def _report(model: Any, output: Path, *, json: bool) -> None:
+    diagnostics = model.diagnostics_
     first = {"model": str(output), "kind": type(model).__name__}
-    say_counts({**first, **said}, f"saved as {output}", json=json)
+    print_counts({**first, **diagnostics}, f"saved as {output}", json=json)

@@ -56,4 +56,4 @@ def export(
         return
     every = trees_of(fitted)
     written = every if component is None else [chosen_component(every, component)]
-    write_text(output, "".join(f"{each.topology.to_newick()}\n" for each in written))
+    write_text(output, "".join(f"{tree.topology.to_newick()}\n" for tree in written))

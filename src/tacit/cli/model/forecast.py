@@ -1,4 +1,4 @@
-"""`tacit forecast`: a picture of a sequence and of what was to be expected."""
+"""`tacit forecast`: a picture of a sequence and of its predictive densities."""
 
 from __future__ import annotations
 

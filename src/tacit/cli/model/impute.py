@@ -81,7 +81,7 @@ def _n_missing(table: pa.Table, name: str) -> int:
 
 
 def _together(before: pa.Table, filled: pa.Table) -> pa.Table:
-    """The filled columns in the places where they were, among those that the model does not know."""
+    """The table with its imputed columns in place; columns that the model does not know stay."""
     import pyarrow as pa
 
     names = list(dict.fromkeys([*before.column_names, *filled.column_names]))

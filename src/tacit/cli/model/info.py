@@ -1,4 +1,4 @@
-"""`tacit info`: what a model file holds."""
+"""`tacit info`: the contents of a model file."""
 
 from __future__ import annotations
 

@@ -134,12 +134,12 @@ def _density(fitted: Any, target: str, given: list[str] | None) -> Axes:
 
 
 def picture_kind(path: Path) -> str:
-    """What kind of picture a path ends like, such as svg.
+    """The picture format of a path, such as svg.
 
     Raises
     ------
     ArgumentError
-        It does not end like a picture.
+        The suffix is not that of a picture.
     DependencyError
         matplotlib is not installed.
     """

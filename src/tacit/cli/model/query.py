@@ -142,7 +142,7 @@ def _show_number(
 def _print_number(
     target: str, known: Mapping[str, Sequence[Any]], answer: Answer, *, density: bool
 ) -> None:
-    """The mean and the quantiles, and the density as a picture that is turned by a right angle."""
+    """Print the mean and the quantiles, and the density as horizontal bars."""
     from rich.table import Table
     from rich.text import Text
 
@@ -173,12 +173,14 @@ def _print_number(
 
 
 def _plain(known: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    return {name: each[0] if len(each) == 1 else sorted(each) for name, each in known.items()}
+    return {
+        name: values[0] if len(values) == 1 else sorted(values) for name, values in known.items()
+    }
 
 
 def _condition(known: Mapping[str, Sequence[Any]]) -> str:
     terms = [
-        f"{name}={'|'.join(f'{v:g}' if isinstance(v, float) else v for v in sorted(each))}"
-        for name, each in known.items()
+        f"{name}={'|'.join(f'{v:g}' if isinstance(v, float) else v for v in sorted(values))}"
+        for name, values in known.items()
     ]
     return f" | {', '.join(terms)}" if terms else ""

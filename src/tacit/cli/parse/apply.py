@@ -186,15 +186,15 @@ class Tags:
         The map that a model was learnt with; the file comes before it.
     """
 
-    def __init__(self, path: Path | None, kept: Mapping[str, str] | None = None) -> None:
+    def __init__(self, path: Path | None, of_model: Mapping[str, str] | None = None) -> None:
         from tacit.parsing.data.universal_tags import read_tag_map, universal_tag
 
-        given = {} if path is None else read_tag_map(path)
-        self.map = {**(kept or {}), **given}
+        from_file = {} if path is None else read_tag_map(path)
+        self.map = {**(of_model or {}), **from_file}
         # A tag that means the same says more: which verbs are participles.
         self.names = {tag: to for tag, to in self.map.items() if universal_tag(tag) != to}
         self.unknown: dict[str, None] = {}
-        self._kept = self.map.keys() - given.keys()
+        self._kept = self.map.keys() - from_file.keys()
         self._from_model: dict[str, None] = {}
 
     def of(self, sentence: Tagged) -> Tagged:
@@ -237,20 +237,20 @@ def kept_map(path: Path, diagnostics: Mapping[str, Any]) -> Mapping[str, str]:
     from tacit.errors import FileFormatError
     from tacit.parsing.data.universal_tags import UNIVERSAL
 
-    kept = diagnostics.get(TAGS_MAP, {})
-    if not isinstance(kept, dict) or not all(to in UNIVERSAL for to in kept.values()):
+    tag_map = diagnostics.get(TAGS_MAP, {})
+    if not isinstance(tag_map, dict) or not all(to in UNIVERSAL for to in tag_map.values()):
         raise FileFormatError(
             f"{str(path)!r} is damaged: its map of tags has others than universal ones"
         )
-    return kept
+    return tag_map
 
 
-def note_of_tags(tags: Mapping[str, None], what: str) -> None:
+def note_of_tags(tags: Mapping[str, None], note: str) -> None:
     """Print a note about tags on standard error, if there are any."""
     if tags:
         more = f" and {len(tags) - _SHOWN} more" if len(tags) > _SHOWN else ""
         named = ", ".join(list(tags)[:_SHOWN])
-        typer.echo(f"note: the tags {named}{more} {what}", err=True)
+        typer.echo(f"note: the tags {named}{more} {note}", err=True)
 
 
 # -- parsers ------------------------------------------------------------------------------------------

@@ -62,36 +62,36 @@ def draw(
         raise typer.BadParameter("they go with a parser, a .tacit file", param_hint="SENTENCES")
     picture_kind(output)  # before the work, not after it
     check_place(output)
-    wanted = list(dict.fromkeys(numbers or [1]))
+    chosen = list(dict.fromkeys(numbers or [1]))
     others: list[ParseTree] | None = None
     if sentences is None:
-        trees = _given(model, wanted)
+        trees = _given(model, chosen)
     else:
         parser = Parser(model, tags_map, longest)
-        trees = _parsed(parser, sentences, wanted)
-        others = _compared(sentences, wanted, trees, parser.tags) if compare else None
+        trees = _parsed(parser, sentences, chosen)
+        others = _compared(sentences, chosen, trees, parser.tags) if compare else None
     save_picture(_stacked(trees, others, max_words), output)
-    what = "tree" if len(trees) == 1 else "trees"
-    console().print(f"{len(trees)} {what} drawn to {output}", markup=False)
+    noun = "tree" if len(trees) == 1 else "trees"
+    console().print(f"{len(trees)} {noun} drawn to {output}", markup=False)
 
 
-def _given(path: Path, wanted: Sequence[int]) -> list[ParseTree]:
+def _given(path: Path, numbers: Sequence[int]) -> list[ParseTree]:
     """Some trees of a file."""
     from tacit.parsing.data.parse_trees import stream_trees
 
-    trees = list(islice(stream_trees(path), max(wanted)))
-    _check_there(path, wanted, len(trees))
-    return [trees[number - 1] for number in wanted]
+    trees = list(islice(stream_trees(path), max(numbers)))
+    _check_there(path, numbers, len(trees))
+    return [trees[number - 1] for number in numbers]
 
 
-def _parsed(parser: Parser, sentences: Path, wanted: Sequence[int]) -> list[ParseTree]:
+def _parsed(parser: Parser, sentences: Path, numbers: Sequence[int]) -> list[ParseTree]:
     """The trees that a parser gives some sentences of a file."""
     from tacit.errors import DataError
 
-    tagged = list(islice(sentences_of([sentences]), max(wanted)))
-    _check_there(sentences, wanted, len(tagged))
+    tagged = list(islice(sentences_of([sentences]), max(numbers)))
+    _check_there(sentences, numbers, len(tagged))
     trees = []
-    for number in wanted:
+    for number in numbers:
         sentence = tagged[number - 1]
         tree = parser.tree(sentence, parser.parse(sentence, f"sentence {number}"))
         if tree is None:
@@ -102,7 +102,7 @@ def _parsed(parser: Parser, sentences: Path, wanted: Sequence[int]) -> list[Pars
 
 
 def _compared(
-    path: Path, wanted: Sequence[int], trees: Sequence[ParseTree], tags: Tags
+    path: Path, numbers: Sequence[int], trees: Sequence[ParseTree], tags: Tags
 ) -> list[ParseTree]:
     """The brackets of a treebank over the same words, with the labels of the parser's trees."""
     from tacit.errors import DataError
@@ -111,20 +111,20 @@ def _compared(
     from tacit.parsing.structure.branching import tree_of_spans
 
     gold = read_trees(path)
-    if len(gold) < max(wanted):
+    if len(gold) < max(numbers):
         raise DataError(f"{str(path)!r} has {len(gold)} trees, so that --compare cannot be done")
-    golds = [gold_spans(tags.of_tree(gold[number - 1])) for number in wanted]
+    golds = [gold_spans(tags.of_tree(gold[number - 1])) for number in numbers]
     return [
         tree_of_spans(tree.leaves(), sorted(spans))
         for tree, (_, spans) in zip(trees, golds, strict=True)
     ]
 
 
-def _check_there(path: Path, wanted: Sequence[int], n_found: int) -> None:
+def _check_there(path: Path, numbers: Sequence[int], n_sentences: int) -> None:
     from tacit.errors import DataError
 
-    if n_found < max(wanted):
-        raise DataError(f"{str(path)!r} has {n_found} sentences, and no number {max(wanted)}")
+    if n_sentences < max(numbers):
+        raise DataError(f"{str(path)!r} has {n_sentences} sentences, and no number {max(numbers)}")
 
 
 def _stacked(

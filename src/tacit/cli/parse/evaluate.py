@@ -107,18 +107,18 @@ def _guessed(
     all_trees = [tags.of_tree(tree) for tree in read_trees(treebank)]
     sizes = [gold_spans(tree)[0] for tree in all_trees]
     most = None if None in max_lengths else max(size for size in max_lengths if size is not None)
-    kept = [at for at, n in enumerate(sizes) if n >= 2 and (most is None or n <= most)]
-    if not kept:
+    chosen = [at for at, n in enumerate(sizes) if n >= 2 and (most is None or n <= most)]
+    if not chosen:
         raise DataError(
             f"{str(treebank)!r} has no tree of two words or more to compare with"
             + ("" if most is None else f", up to {most} words")
         )
-    trees = [all_trees[at] for at in kept]
+    trees = [all_trees[at] for at in chosen]
     if parser is None:
         spans = _of_trees(model, [n for n in sizes if n], tags)
         places = {at: place for place, at in enumerate(at for at, n in enumerate(sizes) if n)}
-        return trees, {model.name: [spans[places[at]] for at in kept]}
-    return trees, _of_model(parser, trees, [at + 1 for at in kept], true_top=true_top)
+        return trees, {model.name: [spans[places[at]] for at in chosen]}
+    return trees, _of_model(parser, trees, [at + 1 for at in chosen], true_top=true_top)
 
 
 def _of_trees(path: Path, sizes: Sequence[int], tags: Any) -> list[Spans]:

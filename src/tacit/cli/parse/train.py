@@ -159,14 +159,14 @@ def train(
     chosen = (
         {**of_span, "max_words": longest} if method is Kind.span else {**of_ccm, "longest": longest}
     )
-    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    arguments: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     if prior is PriorName.none:
-        given["prior"] = None
-    model = _model(method, {**given, "random_state": seed, "progress": True})
+        arguments["prior"] = None
+    model = _model(method, {**arguments, "random_state": seed, "progress": True})
     n_read = _learn(model, texts, tags_map)
     model.set_params(progress=None)
     model.save(output)
-    _tell(model, output, n_read, json=json)
+    _report(model, output, n_read, json=json)
 
 
 def _check_options(method: Kind, of_span: dict[str, Any], of_ccm: dict[str, Any]) -> None:
@@ -179,17 +179,17 @@ def _check_options(method: Kind, of_span: dict[str, Any], of_ccm: dict[str, Any]
         raise typer.BadParameter("it goes with --start random", param_hint="--restarts")
 
 
-def _model(method: Kind, given: dict[str, Any]) -> Any:
+def _model(method: Kind, arguments: dict[str, Any]) -> Any:
     if method is Kind.ccm:
         from tacit.parsing.constituent_context import ConstituentContextModel
 
-        return ConstituentContextModel(**given)
+        return ConstituentContextModel(**arguments)
     from tacit.parsing.data.word_vectors import read_word_vectors
     from tacit.parsing.span_parser import SpanParser
 
-    if given.get("vectors", "cca") != "cca":
-        given["vectors"] = read_word_vectors(given["vectors"])  # before the text is read
-    return SpanParser(**given)
+    if arguments.get("vectors", "cca") != "cca":
+        arguments["vectors"] = read_word_vectors(arguments["vectors"])  # before the text is read
+    return SpanParser(**arguments)
 
 
 def _learn(model: Any, texts: list[Path], tags_map: Path | None) -> int:
@@ -207,13 +207,13 @@ def _learn(model: Any, texts: list[Path], tags_map: Path | None) -> int:
 
     model.fit(mapped())
     if tags.map:
-        model.diagnostics_[TAGS_MAP] = tags.map  # for those who ask the model
+        model.diagnostics_[TAGS_MAP] = tags.map  # for users of the model
     if getattr(model, "tags", "universal") == "universal":
         tags.note_unknown()
     return n_read
 
 
-def _tell(model: Any, output: Path, n_read: int, *, json: bool) -> None:
+def _report(model: Any, output: Path, n_read: int, *, json: bool) -> None:
     from tacit.cli.output import console, print_json
 
     report = {"model": str(output), "kind": type(model).__name__, **model.diagnostics_}

@@ -1,1 +1,1 @@
-"""Numbers as features: bins, kernels, bumps, marginal distributions."""
+"""Numbers as features: bins, kernels, bases of densities, marginal distributions."""

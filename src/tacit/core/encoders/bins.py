@@ -12,7 +12,7 @@ from tacit.core.input.table import Column
 # A column of floats with more distinct values than this is cut; with fewer, each value is a category.
 MOST_DISTINCT_FLOATS = 20
 
-# Of more rows than this a sample tells what a column looks like, to a few tenths of a percent of the rows.
+# Of more rows than this a sample is used: it gives quantiles to a few tenths of a percent of the rows.
 _MOST_ROWS = 2**17
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ def binned_column(
     """A column cut at quantiles of its values, into at most `n_bins` bins and none of them empty.
 
     A cut is one of the values: the first whose cumulated weight reaches the quantile. So a row of weight two
-    counts as two rows, and a value that stands for most of the data gets a bin of its own.
+    counts as two rows, and a value that most of the data have gets a bin of its own.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def binned_column(
         Whether the values are days since 1970-01-01, and the bins are to be called by dates.
     """
     reached = np.cumsum(weights)
-    wanted = np.arange(1, n_bins) / n_bins * reached[-1]
-    cuts = np.unique(values[np.searchsorted(reached, wanted)])
+    targets = np.arange(1, n_bins) / n_bins * reached[-1]
+    cuts = np.unique(values[np.searchsorted(reached, targets)])
     cuts = cuts[cuts < values[-1]]  # nothing lies above the largest value
     if len(cuts) == 0:
         cuts = values[-2:-1]
@@ -58,7 +58,7 @@ def binned_column(
 def even_cuts(values: Floats, n_bins: int, weights: Floats | None = None) -> Floats:
     """Cuts that lie between the values and leave about the same weight in every bin.
 
-    A value that stands for much of the data gets a bin of its own, and there are then fewer bins.
+    A value that many rows have gets a bin of its own, and there are then fewer bins.
 
     Parameters
     ----------
@@ -80,30 +80,30 @@ def even_cuts(values: Floats, n_bins: int, weights: Floats | None = None) -> Flo
     if len(gaps) == 0:
         return np.empty(0)
     reached, total = sums[gaps], float(sums[-1])
-    wanted = np.arange(1, n_bins) / n_bins * total
-    right = np.minimum(np.searchsorted(reached, wanted), len(reached) - 1)
+    targets = np.arange(1, n_bins) / n_bins * total
+    right = np.minimum(np.searchsorted(reached, targets), len(reached) - 1)
     left = np.maximum(right - 1, 0)
-    nearer = wanted - reached[left] <= reached[right] - wanted
+    nearer = targets - reached[left] <= reached[right] - targets
     chosen = np.unique(np.where(nearer, left, right))
     # A bin is no smaller than a quarter of what it would be.
     least = 0.25 * total / n_bins
-    kept: list[int] = []
+    cut_gaps: list[int] = []
     before = 0.0
     for gap in chosen.tolist():
         if reached[gap] - before >= least and total - reached[gap] >= least:
-            kept.append(gap)
+            cut_gaps.append(gap)
             before = float(reached[gap])
-    cuts = gaps[kept]
+    cuts = gaps[cut_gaps]
     return np.asarray(0.5 * ordered[cuts] + 0.5 * ordered[cuts + 1])
 
 
 def some_rows(values: Floats, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
     """The rows that have a value and count, or of very many a sample; always the same, with both ends."""
-    there = ~np.isnan(values)
+    counted = ~np.isnan(values)
     if weights is not None:
-        there &= weights > 0
-        weights = weights[there]
-    values = values[there]
+        counted &= weights > 0
+        weights = weights[counted]
+    values = values[counted]
     if len(values) <= _MOST_ROWS:
         return values, weights
     rows = np.random.default_rng(0).integers(0, len(values), _MOST_ROWS)

@@ -22,7 +22,7 @@ _NODES_PER_BANDWIDTH = 4
 _REACH = 4  # bandwidths from a value to where its kernel ends
 _ROUNDED = 0.2  # of the rows have equals: then values were rounded
 _FINEST = 1e-9  # of the range: no scale is finer
-_FEWEST_BENT = 8  # distinct values that can tell of another scale
+_FEWEST_BENT = 8  # fewest distinct values for another scale
 _DOUBT = 1.0  # of log-likelihood, that must speak for a smaller bandwidth or a bent scale
 
 
@@ -48,7 +48,7 @@ class Scale:
             z = (x - self.center) / self.scale
             return np.asarray(1 / (self.scale * np.hypot(1.0, z)))
 
-    def back(self, y: Array) -> Array:
+    def inverse(self, y: Array) -> Array:
         """The numbers that stand at these places of the scale."""
         return np.asarray(self.center + self.scale * (np.sinh(y) if self.bent else y))
 
@@ -68,7 +68,9 @@ class Estimate:
         return np.asarray(self.bandwidth / self.scale.slope(x))
 
 
-def smoothed(x: Array, counts: Array, rest: Callable[[Array], Array], mass: float) -> Estimate:
+def smoothed(
+    x: Array, counts: Array, other_density: Callable[[Array], Array], mass: float
+) -> Estimate:
     """The estimate on the scale and with the bandwidth that explain values by the others best.
 
     Parameters
@@ -77,7 +79,7 @@ def smoothed(x: Array, counts: Array, rest: Callable[[Array], Array], mass: floa
         Distinct values, ascending, two or more.
     counts : (value,)
         How many rows have each.
-    rest : callable
+    other_density : callable
         The density of other mass, which is mixed in; zero nowhere.
     mass : float
         How much of that there is.
@@ -87,7 +89,7 @@ def smoothed(x: Array, counts: Array, rest: Callable[[Array], Array], mass: floa
     if len(x) > _MOST_JUDGED:
         chosen = np.sort(np.random.default_rng(0).permutation(len(x))[:_MOST_JUDGED])
         some, weights = x[chosen], counts[chosen]
-    base = mass * rest(some)
+    base = mass * other_density(some)
     judged = [(*_judged(some, weights, scale, base), scale) for scale in _scales(some, weights)]
     _, bandwidth, scale = max(judged, key=lambda row: row[0] - _DOUBT * row[2].bent)
     y = scale.of(x)
@@ -100,7 +102,7 @@ def smoothed(x: Array, counts: Array, rest: Callable[[Array], Array], mass: floa
 
 
 def _scales(x: Array, counts: Array) -> list[Scale]:
-    """The scales to be tried: as it is; logarithmic away from the median, the least, the largest value."""
+    """The candidate scales: linear; logarithmic away from the median, the least, the largest value."""
     low, q1, middle, q3, high = quantile(x, counts, np.array([0.0, 0.25, 0.5, 0.75, 1.0])).tolist()
     width = (q3 - q1) / 1.35 or (high - low) / 4
     least = _FINEST * (high - low)
@@ -138,7 +140,7 @@ def _finest(y: Array) -> float:
 
 
 def _unrounded(x: Array, counts: Array) -> tuple[Array, Array]:
-    """Values that were rounded, spread over what was rounded to them; others as they are.
+    """Rounded values, spread over the interval that is rounded to them; others as they are.
 
     Rounded values are explained by their equals all too well: the narrower the kernels, the better. So the
     rows of a value are spread by chance over half the distance to the next value on either side, though no
@@ -188,14 +190,16 @@ def _taps(bandwidth: float, step: float) -> Array:
 
 
 def _left_out(y: Array, counts: Array, bandwidth: float) -> Array:
-    """The density at each value, estimated from all rows but one of its own."""
+    """The density at each value, estimated from all rows but one that has it (leave-one-out)."""
     _, step, nodes, left, part = _shared(y, counts, bandwidth)
     taps = _taps(bandwidth, step)
     heights = np.convolve(nodes, taps, mode="same")
-    here = heights[left] + part * (heights[left + 1] - heights[left])
+    smoothed_heights = heights[left] + part * (heights[left + 1] - heights[left])
     middle = len(taps) // 2
     itself = (part**2 + (1 - part) ** 2) * taps[middle] + 2 * part * (1 - part) * taps[middle + 1]
-    return np.asarray(np.maximum(here - itself, 0.0) / max(float(counts.sum()) - 1, 1.0))
+    return np.asarray(
+        np.maximum(smoothed_heights - itself, 0.0) / max(float(counts.sum()) - 1, 1.0)
+    )
 
 
 def quantile(values: Array, weights: Array, probabilities: Any) -> Array:

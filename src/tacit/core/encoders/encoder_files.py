@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.encoders.bells import BellEncoder
+from tacit.core.encoders.basis import BasisEncoder
 from tacit.core.encoders.density_estimates import Scale
 from tacit.core.encoders.encoders import BinEncoder, IndicatorEncoder
 from tacit.core.encoders.kernels import KernelEncoder
@@ -19,13 +19,14 @@ from tacit.core.files.saved_model import renamed
 from tacit.errors import FileFormatError
 
 _FAR = 1e306  # differences and sums of such numbers are still finite
+_LEAST_MASS = 1e-13  # of a bin; less is rounding
 _NARROW = 1e-300  # reciprocals of such numbers are still finite
 _location, _size = number(-_FAR, _FAR), number(_NARROW, _FAR)
 
 
 def _margin(**fields: Any) -> Margin:
     margin = Margin(**fields)
-    mass = float(margin.shares.sum())
+    mass = float(margin.atom_weights.sum())
     if len(margin.heights) < 2 or mass > 1 + 1e-9 or (mass < 1 - 1e-9 and not margin.heights.any()):
         raise FileFormatError("is no distribution: its mass is not one")
     with np.errstate(over="ignore"):
@@ -36,7 +37,7 @@ def _margin(**fields: Any) -> Margin:
 
 def _bins(edges: Any, margin: Margin, bandwidth: float) -> BinEncoder:
     encoder = BinEncoder(edges, margin, bandwidth)
-    if not (np.diff(encoder.cuts) > 0).all():
+    if not (np.diff(encoder.cuts) > _LEAST_MASS).all():
         raise FileFormatError("has bins without any mass")
     return encoder
 
@@ -49,16 +50,16 @@ MARGIN = Record(
     Field("step", _size),
     Field("heights", Array("node", not_negative, moderate)),
     Field("atoms", Array("atom", ascending, within(-_FAR, _FAR), empty=True)),
-    Field("shares", Array("atom", within(0, 1), empty=True)),
+    Field("atom_weights", Array("atom", within(0, 1), empty=True)),
     Field("widths", Array("atom", within(_NARROW, _FAR), empty=True)),
-    Field("rest", number(0, 1)),
+    Field("tail_weight", number(0, 1)),
     Field("middle", _location),
     Field("spread", _size),
     make=_margin,
 )
 ENCODER = OneOf(
     indicator=Record(IndicatorEncoder, Field("size", integer(1))),
-    bumps=Record(
+    bins=Record(
         BinEncoder,
         Field("edges", Array("edge", ascending, within(-_FAR, _FAR), empty=True)),
         Field("margin", MARGIN),
@@ -72,10 +73,10 @@ ENCODER = OneOf(
         Field("bandwidth", _size),
         Field("margin", MARGIN, optional=True),
     ),
-    bells=Record(
-        BellEncoder,
-        Field("centers", Array("bell", within(-_FAR, _FAR))),
-        Field("widths", Array("bell", within(_NARROW, _FAR))),
+    basis=Record(
+        BasisEncoder,
+        Field("centers", Array("density", within(-_FAR, _FAR))),
+        Field("widths", Array("density", within(_NARROW, _FAR))),
         Field("middle", _location),
         Field("spread", _size),
         Field("marks", Array("mark", rising, within(-_FAR, _FAR))),
@@ -85,11 +86,11 @@ ENCODER = OneOf(
 
 def upgraded_margin(plain: Mapping[str, Any], arrays: Arrays, old: str, new: str) -> dict[str, Any]:
     """The header of a distribution of formats 1 and 2; its arrays move from one prefix to another."""
-    renamed(arrays, {old + name: new + name for name in ("heights", "atoms", "shares", "widths")})
+    renamed(arrays, {old + name: new + name for name in ("heights", "atoms", "widths")})
+    renamed(arrays, {f"{old}shares": f"{new}atom_weights"})
     scale = {name: plain[name] for name in ("center", "scale", "bent")}
-    return {"scale": scale} | {
-        name: plain[name] for name in ("start", "step", "rest", "middle", "spread")
-    }
+    fields = {name: plain[name] for name in ("start", "step", "middle", "spread")}
+    return {"scale": scale, "tail_weight": plain["rest"]} | fields
 
 
 def upgraded_encoder(
@@ -98,6 +99,9 @@ def upgraded_encoder(
     """The header of an encoder of formats 1 and 2; its arrays move from one prefix to another."""
     names = ("kind", "size", "bandwidth") if plain.get("kind") != "bells" else tuple(plain)
     header = {name: plain[name] for name in names if name in plain}
+    for old_kind, kind in (("bumps", "bins"), ("bells", "basis")):
+        if header.get("kind") == old_kind:
+            header["kind"] = kind
     if old + "heights" in arrays:
         header["margin"] = upgraded_margin(plain, arrays, old, f"{new}margin.")
     renamed(arrays, {old: new})

@@ -16,9 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.encoders.bells import BellEncoder, bell_encoder
-from tacit.core.encoders.bins import bin_labels, codes_of_numbers, even_cuts
-from tacit.core.encoders.bumps import blurred, blurred_below
+from tacit.core.encoders.basis import BasisEncoder, basis_encoder
+from tacit.core.encoders.bins import bin_labels, codes_of_numbers
+from tacit.core.encoders.blurred_bins import blurred, blurred_below
 from tacit.core.encoders.kernels import (
     KernelEncoder,
     even_quantiles,
@@ -26,19 +26,18 @@ from tacit.core.encoders.kernels import (
     kernel_encoder,
     median_bandwidth,
 )
-from tacit.core.encoders.margins import Margin, fit_margin
+from tacit.core.encoders.margins import Margin
 from tacit.core.input.table import Column
 
 Array = NDArray[np.float64]
 
 __all__ = [
-    "BellEncoder",
+    "BasisEncoder",
     "BinEncoder",
     "Encoder",
     "IndicatorEncoder",
     "KernelEncoder",
-    "bell_encoder",
-    "bin_encoder",
+    "basis_encoder",
     "even_quantiles",
     "grid_encoder",
     "kernel_encoder",
@@ -47,11 +46,11 @@ __all__ = [
 
 
 class Encoder(Protocol):
-    """What the rest of the library asks of a column."""
+    """The interface of encoders of a column."""
 
     @property
     def kind(self) -> str:
-        """``"kernel"``, ``"bumps"``, ``"bells"`` or ``"indicator"``."""
+        """``"kernel"``, ``"bins"``, ``"basis"`` or ``"indicator"``."""
         ...
 
     @property
@@ -131,7 +130,7 @@ class IndicatorEncoder:
 
 @dataclass(frozen=True, eq=False)
 class BinEncoder:
-    """Bins, each with a smooth bump of density.
+    """Bins, each with a smooth density.
 
     Parameters
     ----------
@@ -149,8 +148,8 @@ class BinEncoder:
 
     @property
     def kind(self) -> str:
-        """``"bumps"``."""
-        return "bumps"
+        """``"bins"``."""
+        return "bins"
 
     @property
     def size(self) -> int:
@@ -182,7 +181,7 @@ class BinEncoder:
         return _one_hot(self.codes(values), self.size, np.nan)
 
     def likelihoods(self, values: NDArray[Any]) -> Array:
-        """(row, feature) the density of each bin's bump; ones where the value is missing."""
+        """(row, feature) the blurred density of each bin; ones where the value is missing."""
         values = np.asarray(values, dtype=np.float64)
         if self.bandwidth == 0:  # by the cuts themselves, so that features and evidence agree
             densities = _one_hot(self.codes(values), self.size, 1.0) / np.diff(self.cuts)
@@ -193,11 +192,11 @@ class BinEncoder:
         return densities
 
     def cumulative(self, values: Array) -> Array:
-        """(row, feature) the integral of each bump up to each value."""
+        """(row, feature) the integral of each density up to each value."""
         return blurred_below(self.margin.cdf(np.asarray(values)), self.cuts, self.bandwidth)
 
     def functional(self, function: Callable[[Array], Array]) -> Array:
-        """(feature,) the mean of the function under each bump; far outside the data nothing is counted."""
+        """(feature,) the mean of the function under each density; far outside the data nothing is counted."""
         places = self.margin.places
         mass = np.diff(self.cumulative(places), axis=0)
         middles = 0.5 * (places[1:] + places[:-1])
@@ -214,33 +213,3 @@ class BinEncoder:
 def _one_hot(codes: NDArray[Any], size: int, missing: float) -> Array:
     table = np.vstack([np.eye(size), np.full(size, missing)])
     return np.asarray(table[codes])
-
-
-def bin_encoder(
-    values: Array, n_bins: int, bandwidth: float | None = None, weights: Array | None = None
-) -> BinEncoder:
-    """Bins of about equal mass, at most `n_bins`, with the smooth density of the column.
-
-    Parameters
-    ----------
-    values : (row,)
-        Numbers, NaN where they are missing.
-    n_bins : int
-        The largest number of bins; there are fewer where values are repeated often.
-    bandwidth : float, optional
-        By how much bins are blurred, as a fraction of the column's mass; half of a bin by default.
-    weights : (row,), optional
-        How much each row counts.
-    """
-    margin = fit_margin(values, weights)
-    edges = even_cuts(values, n_bins, weights)
-    kept: list[int] = []
-    below = 0.0
-    for place, share in enumerate(margin.cdf(edges).tolist()):
-        if (
-            min(share - below, 1 - share) >= 0.1 / n_bins
-        ):  # else the density holds next to nothing there
-            kept.append(place)
-            below = share
-    edges = edges[kept]
-    return BinEncoder(edges, margin, 0.5 / (len(edges) + 1) if bandwidth is None else bandwidth)

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 _BLOCK = 4096  # rows whose features are made together: they stay in the cache
 _MOST_CANDIDATES = 2048  # numbers among which pivots are chosen
-_MOST_PAIRED = 1024  # numbers whose distances are all looked at
+_MOST_PAIRED = 1024  # largest number of values whose pairwise distances are all computed
 _SQRT_2_PI = float(np.sqrt(2 * np.pi))
 
 
@@ -70,13 +70,13 @@ class KernelEncoder:
         """(row, feature) what learning averages; a row of NaN where the value is missing."""
         values = self._placed(values)
         features = np.empty((len(values), self.size))
-        back = np.ascontiguousarray(self.inverse.T)
+        projection = np.ascontiguousarray(self.inverse.T)
         for start in range(0, len(values), _BLOCK):
             block = np.subtract.outer(values[start : start + _BLOCK] / self.bandwidth, self._scaled)
             np.square(block, out=block)
             block *= -0.5
             np.exp(block, out=block)
-            np.matmul(block, back, out=features[start : start + _BLOCK])
+            np.matmul(block, projection, out=features[start : start + _BLOCK])
         return features
 
     def _placed(self, values: NDArray[Any]) -> Array:
@@ -178,8 +178,8 @@ def grid_encoder(low: float, high: float, n: int, bandwidth: float) -> KernelEnc
     landmarks = np.linspace(low, high, n) if high > low else np.array([float(low)])
     kernel = np.exp(-0.5 * np.square(np.subtract.outer(landmarks, landmarks) / bandwidth))
     sizes, directions = np.linalg.eigh(kernel)
-    kept = np.flatnonzero(sizes > 1e-10 * sizes[-1])[::-1]
-    inverse = (directions[:, kept] / np.sqrt(sizes[kept])).T
+    usable = np.flatnonzero(sizes > 1e-10 * sizes[-1])[::-1]
+    inverse = (directions[:, usable] / np.sqrt(sizes[usable])).T
     return KernelEncoder(landmarks, np.ascontiguousarray(inverse), float(bandwidth))
 
 
@@ -189,13 +189,13 @@ def _check_bandwidth(bandwidth: float) -> None:
 
 
 def even_quantiles(values: Array, most: int) -> Array:
-    """At most so many of the numbers, ascending, even in rank and with both ends; NaN is left out."""
-    there = np.sort(some_rows(values)[0])
-    if len(there) == 0:
+    """At most `most` of the numbers, ascending, even in rank and with both ends; NaN is left out."""
+    numbers = np.sort(some_rows(values)[0])
+    if len(numbers) == 0:
         raise ArgumentError("there is not a single number")
-    if len(there) <= most:
-        return there
-    return there[np.rint(np.linspace(0, len(there) - 1, most)).astype(np.int64)]
+    if len(numbers) <= most:
+        return numbers
+    return numbers[np.rint(np.linspace(0, len(numbers) - 1, most)).astype(np.int64)]
 
 
 def median_bandwidth(values: Array) -> float:

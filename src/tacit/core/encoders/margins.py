@@ -2,9 +2,9 @@
 
 Most of the mass lies in a kernel estimate on a scale that suits the data: that of the numbers, or one that
 is logarithmic away from a centre (transformed kernel estimates: Wand, Marron & Ruppert, 1991). Scale and
-bandwidth are chosen by the likelihood of each value under the others. Values that stand for a noticeable
-share of all rows are narrow peaks of their own, and a little mass (that of one row more) has heavy tails, so
-that no number is impossible.
+bandwidth are chosen by the likelihood of each value under the others. Values that a noticeable
+fraction of the rows have are narrow peaks of their own, and a little mass (that of one row more) has heavy
+tails, so that no number is impossible.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Margin:
     heights : (node,)
         The density there, linear between the nodes, zero outside; it integrates to one.
     atoms : (atom,)
-        The values that are peaks of their own, ascending,
-    shares : (atom,)
+        Values with a peak of their own, ascending,
+    atom_weights : (atom,)
         the mass of each, together at most one, and
     widths : (atom,)
         their standard deviations.
-    rest : float
+    tail_weight : float
         The mass of the tails: Student's t with three degrees of freedom,
     middle, spread : float
         its location and scale.
@@ -62,9 +62,9 @@ class Margin:
     step: float
     heights: Array
     atoms: Array
-    shares: Array
+    atom_weights: Array
     widths: Array
-    rest: float
+    tail_weight: float
     middle: float
     spread: float
 
@@ -72,11 +72,18 @@ class Margin:
         """The density at each number; positive everywhere, NaN at NaN."""
         heights = _interpolated(self.scale.of(values), self.start, self.step, self.heights)
         density = self._body * heights * self.scale.slope(values)
-        for atom, share, width in zip(self.atoms, self.shares, self.widths, strict=True):
+        for atom, weight, width in zip(self.atoms, self.atom_weights, self.widths, strict=True):
             z = np.clip(_standard(values, atom, width), -40.0, 40.0)
-            density += (1 - self.rest) * share * np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * width)
+            density += (
+                (1 - self.tail_weight)
+                * weight
+                * np.exp(-0.5 * z * z)
+                / (np.sqrt(2 * np.pi) * width)
+            )
         density += (
-            self.rest * _student_density(_standard(values, self.middle, self.spread)) / self.spread
+            self.tail_weight
+            * _student_density(_standard(values, self.middle, self.spread))
+            / self.spread
         )
         return density
 
@@ -86,9 +93,9 @@ class Margin:
 
         y = self.scale.of(values)
         masses = self._body * _integrated(y, self.start, self.step, self.heights, self._below)
-        for atom, share, width in zip(self.atoms, self.shares, self.widths, strict=True):
-            masses += (1 - self.rest) * share * ndtr(_standard(values, atom, width))
-        masses += self.rest * _student_cdf(_standard(values, self.middle, self.spread))
+        for atom, weight, width in zip(self.atoms, self.atom_weights, self.widths, strict=True):
+            masses += (1 - self.tail_weight) * weight * ndtr(_standard(values, atom, width))
+        masses += self.tail_weight * _student_cdf(_standard(values, self.middle, self.spread))
         return masses
 
     def inverse(self, masses: Array) -> Array:
@@ -106,7 +113,7 @@ class Margin:
             low[open_] = np.where(excess < 0, now, low[open_])
             high[open_] = np.where(excess > 0, now, high[open_])
             with np.errstate(all="ignore"):
-                step = now - excess / self.density(now)  # Newton's, or half of what is left
+                step = now - excess / self.density(now)  # Newton's, or bisection
             inside = (step > low[open_]) & (step < high[open_])
             step = np.where(inside, step, 0.5 * (low[open_] + high[open_]))
             moving = (np.abs(excess) > 1e-14) & (step != now)
@@ -130,13 +137,13 @@ class Margin:
 
     @property
     def _body(self) -> float:
-        return (1 - self.rest) * (1 - float(self.shares.sum()))
+        return (1 - self.tail_weight) * (1 - float(self.atom_weights.sum()))
 
     @cached_property
     def nodes(self) -> Array:
         """The numbers where the nodes lie, ascending."""
         y = self.start + self.step * np.arange(len(self.heights), dtype=np.float64)
-        return self.scale.back(y)
+        return self.scale.inverse(y)
 
     @cached_property
     def _below(self) -> Array:
@@ -186,7 +193,7 @@ def _integrated(y: Array, start: float, step: float, heights: Array, below: Arra
 
 
 def _standard(values: Array, location: float, scale: float) -> Array:
-    with np.errstate(over="ignore"):  # what is beyond all numbers is infinitely far
+    with np.errstate(over="ignore"):  # an overflow is infinitely far
         return np.asarray((values - location) / scale)
 
 
@@ -204,7 +211,7 @@ def _student_cdf(z: Array) -> Array:
 _FEW = 20  # with so few distinct values each is an atom
 _SMALLEST = 1e-100  # numbers below are nothing
 _FINEST = 1e-12  # of the largest number: differences below are nothing
-_LEAST_SHARE = 0.005  # of the rows, for an atom
+_LEAST_FRACTION = 0.005  # of the rows, for an atom
 _STANDS_OUT = 4.0  # times as many rows as its neighbours, for an atom
 _BEYOND_CHANCE = 6.0  # standard deviations of a count above them, for an atom
 
@@ -236,21 +243,21 @@ def fit_margin(values: Array, weights: Array | None = None) -> Margin:
     if distinct[-1] - distinct[0] <= _FINEST * size:  # nothing but rounding errors around one value
         distinct, counts = np.array([middle]), np.array([float(n_rows)])
     spread = float(distinct[-1] - distinct[0]) / 6 or 1e-3 * size
-    rest = 1 / (n_rows + 1)
+    tail_weight = 1 / (n_rows + 1)
     peaks = _atom_mask(distinct, counts)
     near = np.diff(distinct, prepend=-np.inf, append=np.inf)
     gaps = np.minimum(near[:-1], near[1:])[peaks]
     widths = np.where(np.isfinite(gaps), np.maximum(gaps / 6, 1e-9 * spread), 1e-3 * size)
-    shares = counts[peaks] / n_rows
+    atom_weights = counts[peaks] / n_rows
     if peaks.all():
         body = Estimate(Scale(0.0, 1.0, bent=False), -1.0, 1.0, np.array([0.0, 1.0, 0.0]), 0.0)
-        shares[-1] += 1 - shares.sum()
+        atom_weights[-1] += 1 - atom_weights.sum()
     else:
         body = smoothed(
             distinct[~peaks],
             counts[~peaks],
             lambda x: _student_density((x - middle) / spread) / spread,
-            rest,
+            tail_weight,
         )
         widths = np.maximum(widths, body.bandwidth_at(distinct[peaks]) / 20)
     return Margin(
@@ -259,9 +266,9 @@ def fit_margin(values: Array, weights: Array | None = None) -> Margin:
         body.step,
         body.heights,
         distinct[peaks],
-        shares,
+        atom_weights,
         widths,
-        rest,
+        tail_weight,
         middle,
         spread,
     )
@@ -272,7 +279,7 @@ def _atom_mask(distinct: Array, counts: Array) -> NDArray[np.bool_]:
     if len(distinct) == 1 or (len(distinct) <= _FEW and counts.sum() >= 3 * len(distinct)):
         return np.ones(len(distinct), dtype=np.bool_)
     is_peak = np.zeros(len(distinct), dtype=np.bool_)
-    least = max(_LEAST_SHARE * float(counts.sum()), 5.0)
+    least = max(_LEAST_FRACTION * float(counts.sum()), 5.0)
     for place in np.flatnonzero(counts >= least):
         around = counts[max(place - 5, 0) : place + 6]
         others = (around.sum() - counts[place]) / max(len(around) - 1, 1)

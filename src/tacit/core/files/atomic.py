@@ -90,9 +90,9 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
 def _new_file(folder: Path, target: Path) -> Path:
     """An empty file with the permissions that any new file has."""
-    found = folder / f".{target.stem[:40]}-{secrets.token_hex(6)}{target.suffix}"
-    os.close(os.open(found, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    return found
+    path = folder / f".{target.stem[:40]}-{secrets.token_hex(6)}{target.suffix}"
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    return path
 
 
 def _put(temporary: Path, target: Path, *, special: bool) -> None:

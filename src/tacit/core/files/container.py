@@ -72,8 +72,8 @@ def write_file(
     for name, array in arrays.items():
         if array.dtype not in _DTYPES.values():
             raise ArgumentError(f"array {name!r} is of type {array.dtype}, which files do not hold")
-    own = {"format": FORMAT, "version": __version__, "digest": _OPEN}
-    text = to_json(own | {key: value for key, value in header.items() if key not in own})
+    entries = {"format": FORMAT, "version": __version__, "digest": _OPEN}
+    text = to_json(entries | {key: value for key, value in header.items() if key not in entries})
     # order="C" keeps arrays without axes as they are, which ascontiguousarray would not
     content = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     with atomic_path(path) as temporary:
@@ -86,11 +86,11 @@ def write_file(
 
 def check_suffix(path: str | os.PathLike[str]) -> None:
     """Raise an `ArgumentError` unless the path ends in ``.tacit``, a `FileWriteError` without its folder."""
-    given = Path(path)
-    if given.suffix != SUFFIX:
-        better = given.name + SUFFIX if not given.suffix else given.with_suffix(SUFFIX).name
+    target = Path(path)
+    if target.suffix != SUFFIX:
+        suggestion = target.name + SUFFIX if not target.suffix else target.with_suffix(SUFFIX).name
         raise ArgumentError(
-            f"model files end in {SUFFIX}, but {str(path)!r} does not; say {better!r}"
+            f"model files end in {SUFFIX}, but {str(path)!r} does not; say {suggestion!r}"
         )
     check_folder(path)
 
@@ -156,13 +156,13 @@ def _check_digest(path: str | os.PathLike[str], digest: Any) -> None:
 
 
 def _digest(file: BinaryIO, written: str = _OPEN) -> tuple[int, bytes]:
-    """Where the digest of a file stands that is there in some form, and what it should be."""
+    """The place of the digest in a file, and what it should be."""
     (length,) = struct.unpack("<Q", file.read(8))
     head = file.read(length)
     before, marked, after = head.partition(_MARK + written.encode())
     if not marked or len(written) != len(_OPEN):
         raise FileFormatError("is damaged: it has no digest")
-    found = hashlib.sha256(struct.pack("<Q", length) + before + _MARK + _OPEN.encode() + after)
+    digest = hashlib.sha256(struct.pack("<Q", length) + before + _MARK + _OPEN.encode() + after)
     while block := file.read(_BLOCK):
-        found.update(block)
-    return 8 + len(before) + len(_MARK), found.hexdigest().encode()
+        digest.update(block)
+    return 8 + len(before) + len(_MARK), digest.hexdigest().encode()

@@ -26,7 +26,7 @@ from tacit.core.files.ranges import finite as all_finite
 from tacit.errors import FileFormatError, TacitError
 
 Arrays = dict[str, NDArray[Any]]
-# The sizes of named axes; those of a record are gone after it. A tuple has a size for each of several items.
+# The sizes of named axes; those of a record end with it. A tuple has a size for each of several items.
 Sizes = ChainMap[str, Any]
 
 # What may go wrong where a value is made of hostile fields.
@@ -38,10 +38,10 @@ class Source:
     """The arrays of a file that were not read yet."""
 
     arrays: Arrays
-    strict: bool = True  # whether fields that nobody declared are refused
+    strict: bool = True  # whether undeclared fields are refused
 
     def take(self, path: str) -> NDArray[Any]:
-        """An array, which nobody else may read."""
+        """An array, which is then no longer in the source."""
         if path not in self.arrays:
             raise FileFormatError("is missing")
         return self.arrays.pop(path)
@@ -86,7 +86,7 @@ class Array:
         finite: bool = True,
     ) -> None:
         self.axes = axes.split()
-        self.dtypes = [np.dtype(each) for each in (dtype if isinstance(dtype, tuple) else (dtype,))]
+        self.dtypes = [np.dtype(one) for one in (dtype if isinstance(dtype, tuple) else (dtype,))]
         self.ranges = (all_finite, *ranges) if finite else ranges
         self.empty = empty
 
@@ -109,15 +109,15 @@ class Array:
         return array
 
     def _check_shape(self, array: NDArray[Any], sizes: Sizes) -> None:
-        wanted = [
+        expected = [
             length
             if axis == "*"
             else axis_size(axis, sizes, length if array.size or not length else None)
             for axis, length in zip(self.axes, array.shape, strict=False)
         ]
-        if len(self.axes) != array.ndim or list(array.shape) != wanted:
+        if len(self.axes) != array.ndim or list(array.shape) != expected:
             sized = " ".join(self.axes)
-            raise FileFormatError(f"has shape {array.shape}, not ({sized}) = {tuple(wanted)}")
+            raise FileFormatError(f"has shape {array.shape}, not ({sized}) = {tuple(expected)}")
 
 
 def axis_size(axis: str, sizes: Sizes, length: int | None = None) -> int:
@@ -183,18 +183,18 @@ class Field:
         value = getattr(record, self.name, None) if self.get is None else self.get(record)
         if value is None and self.optional:
             return
-        found = self.form.write(value, joined(path, self.key), arrays)
+        header = self.form.write(value, joined(path, self.key), arrays)
         if not isinstance(self.form, Array):
-            plain[self.key] = found
+            plain[self.key] = header
 
     def read(self, plain: dict[str, Any], path: str, source: Source, sizes: Sizes) -> Any:
         """The value, of which the header of its record has a part."""
         inner = joined(path, self.key)
-        there = inner in source.arrays if isinstance(self.form, Array) else self.key in plain
-        if self.optional and not there:
+        is_present = inner in source.arrays if isinstance(self.form, Array) else self.key in plain
+        if self.optional and not is_present:
             return None
         with damage_at(inner):
-            if not there:
+            if not is_present:
                 raise FileFormatError("is missing")
             value = self.form.read(plain.pop(self.key, None), inner, source, sizes)
             for name, size in self.sizes.items():
@@ -220,8 +220,8 @@ def damage_at(path: str) -> Iterator[None]:
     except LocatedError:
         raise
     except _DAMAGE as error:
-        told = str(error) if isinstance(error, TacitError) else shown(error)
-        raise LocatedError(f"{path!r} {told}" if path else told) from error
+        message = str(error) if isinstance(error, TacitError) else shown(error)
+        raise LocatedError(f"{path!r} {message}" if path else message) from error
 
 
 class Record:
@@ -255,8 +255,8 @@ class Record:
     def write(self, value: Any, path: str, arrays: Arrays) -> dict[str, Any]:
         """The header of the record; its arrays are added."""
         plain: dict[str, Any] = {}
-        for each in self.fields:
-            each.write(value, plain, path, arrays)
+        for declared in self.fields:
+            declared.write(value, plain, path, arrays)
         return plain
 
     def read(self, plain: Any, path: str, source: Source, sizes: Sizes) -> Any:
@@ -275,10 +275,10 @@ def read_fields(
     """The values of some fields by name; an error where there are others."""
     if not isinstance(plain, dict):
         raise FileFormatError(f"is {shown(plain)}, not an object with fields")
-    rest = dict(plain)
-    values = {each.name: each.read(rest, path, source, sizes) for each in fields}
-    if rest and source.strict:
-        raise FileFormatError(f"{path!r} has fields that are not known: {shown(sorted(rest))}")
+    unread = dict(plain)
+    values = {declared.name: declared.read(unread, path, source, sizes) for declared in fields}
+    if unread and source.strict:
+        raise FileFormatError(f"{path!r} has fields that are not known: {shown(sorted(unread))}")
     return values
 
 
@@ -300,8 +300,8 @@ class OneOf:
         kind = plain.get("kind") if isinstance(plain, dict) else None
         if not isinstance(kind, str) or kind not in self.records:
             raise FileFormatError(f"is of kind {shown(kind)}; known are {sorted(self.records)}")
-        rest = {key: value for key, value in plain.items() if key != "kind"}
-        return self.records[kind].read(rest, path, source, sizes)
+        fields = {key: value for key, value in plain.items() if key != "kind"}
+        return self.records[kind].read(fields, path, source, sizes)
 
 
 class Many:
@@ -310,7 +310,7 @@ class Many:
     Parameters
     ----------
     form : Form
-    each : str
+    item_sizes : str
         Names of sizes, blanks between, that are tuples with an entry for each item.
     least : int
         There are at least so many.
@@ -319,30 +319,40 @@ class Many:
     """
 
     def __init__(
-        self, form: Form, each: str = "", least: int = 0, *, optional: bool = False
+        self, form: Form, item_sizes: str = "", least: int = 0, *, optional: bool = False
     ) -> None:
-        self.form, self.each, self.least, self.optional = form, each.split(), least, optional
+        self.form, self.item_sizes, self.least, self.optional = (
+            form,
+            item_sizes.split(),
+            least,
+            optional,
+        )
 
     def write(self, value: Any, path: str, arrays: Arrays) -> list[Any]:
         """The headers of all items."""
         return [
-            None if self._is_none(each) else self.form.write(each, f"{path}.{at}", arrays)
-            for at, each in enumerate(value)
+            None if self._is_none(item) else self.form.write(item, f"{path}.{at}", arrays)
+            for at, item in enumerate(value)
         ]
 
     def read(self, plain: Any, path: str, source: Source, sizes: Sizes) -> tuple[Any, ...]:
         """The values of all items."""
         if not isinstance(plain, list) or len(plain) < self.least:
             raise FileFormatError(f"is not a list of at least {self.least}")
-        if any(len(sizes[name]) != len(plain) for name in self.each):
-            raise FileFormatError(f"is a list of {len(plain)}, not of {len(sizes[self.each[0]])}")
+        if any(len(sizes[name]) != len(plain) for name in self.item_sizes):
+            raise FileFormatError(
+                f"is a list of {len(plain)}, not of {len(sizes[self.item_sizes[0]])}"
+            )
         values = []
-        for at, each in enumerate(plain):
-            own = sizes.new_child({name: sizes[name][at] for name in self.each})
+        for at, item in enumerate(plain):
+            inner = sizes.new_child({name: sizes[name][at] for name in self.item_sizes})
             with damage_at(f"{path}.{at}"):
-                there = not self._is_none(each)
-                values.append(self.form.read(each, f"{path}.{at}", source, own) if there else None)
-            sizes.update((name, own[name]) for name in own.maps[0] if name not in self.each)
+                is_none = self._is_none(item)
+                values.append(
+                    None if is_none else self.form.read(item, f"{path}.{at}", source, inner)
+                )
+            new = [name for name in inner.maps[0] if name not in self.item_sizes]
+            sizes.update((name, inner[name]) for name in new)
         return tuple(values)
 
     def _is_none(self, item: Any) -> bool:

@@ -60,13 +60,13 @@ def texts(*, distinct: bool = True) -> Value:
     """
 
     def read(plain: Any) -> tuple[str, ...]:
-        if not isinstance(plain, list) or not all(isinstance(each, str) for each in plain):
+        if not isinstance(plain, list) or not all(isinstance(text, str) for text in plain):
             raise FileFormatError("not a list of texts")
         if distinct and len(set(plain)) < len(plain):
             raise FileFormatError("a text stands there twice")
         return tuple(plain)
 
-    return Value(lambda value: [str(each) for each in value], read)
+    return Value(lambda value: [str(text) for text in value], read)
 
 
 def integer(least: int = 0, most: int = 2**31 - 1) -> Value:
@@ -91,9 +91,9 @@ def numbers(least: float = -math.inf, most: float = math.inf) -> Value:
     def read(plain: Any) -> tuple[float, ...]:
         if not isinstance(plain, list):
             raise FileFormatError("not a list of numbers")
-        return tuple(_number(each, least, most) for each in plain)
+        return tuple(_number(number, least, most) for number in plain)
 
-    return Value(lambda value: [float(each) for each in value], read)
+    return Value(lambda value: [float(number) for number in value], read)
 
 
 def flag() -> Value:
@@ -102,7 +102,7 @@ def flag() -> Value:
 
 
 def mapping() -> Value:
-    """A dict of plain values, whatever they are."""
+    """A dict of any plain values."""
     return Value(dict, lambda plain: dict(_of_type(plain, dict)))
 
 
@@ -116,18 +116,18 @@ def symbols() -> Value:
     """
 
     def read(plain: Any) -> tuple[Any, ...]:
-        found = tuple(_symbol(each) for each in _of_type(plain, list))
-        if len(set(found)) < len(found):
+        read_symbols = tuple(_symbol(symbol) for symbol in _of_type(plain, list))
+        if len(set(read_symbols)) < len(read_symbols):
             raise FileFormatError("a symbol stands there twice")
-        return found
+        return read_symbols
 
-    return Value(lambda value: [_plain_symbol(each) for each in value], read)
+    return Value(lambda value: [_plain_symbol(symbol) for symbol in value], read)
 
 
 def shown(value: Any) -> str:
     """A value for a message, cut where it is long."""
-    found = repr(value)
-    return found if len(found) <= 60 else found[:57] + "..."
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _of_type(plain: Any, kind: type) -> Any:
@@ -146,7 +146,7 @@ def _number(plain: Any, least: float, most: float) -> float:
 
 def _plain_symbol(symbol: Any) -> Any:
     if isinstance(symbol, tuple):
-        return {"tuple": [_plain_symbol(each) for each in symbol]}
+        return {"tuple": [_plain_symbol(part) for part in symbol]}
     if isinstance(symbol, np.generic):
         symbol = symbol.item()
     if symbol is None or isinstance(symbol, _SYMBOLS):
@@ -161,7 +161,7 @@ def _symbol(plain: Any) -> Any:
     if isinstance(plain, dict):
         if plain.keys() != {"tuple"}:
             raise FileFormatError(f"{shown(plain)} is no symbol")
-        return tuple(_symbol(each) for each in _of_type(plain["tuple"], list))
+        return tuple(_symbol(part) for part in _of_type(plain["tuple"], list))
     if plain is None or isinstance(plain, _SYMBOLS):
         return plain
     raise FileFormatError(f"{shown(plain)} is no symbol")

@@ -53,9 +53,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else {"$float": str(float(value))}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, Mapping):
-        return {_key(key): _plain(each) for key, each in value.items()}
+        return {_key(key): _plain(item) for key, item in value.items()}
     raise ArgumentTypeError(
         f"{value!r} cannot be written to a file: it is a {type(value).__name__}, "
         f"not text, a number, a list or a dict"
@@ -69,9 +69,9 @@ def _key(key: Any) -> str:
 
 def _restored(value: Any) -> Any:
     if isinstance(value, list):
-        return [_restored(each) for each in value]
+        return [_restored(item) for item in value]
     if not isinstance(value, dict):
         return value
     if set(value) == {"$float"}:
         return _FLOATS[value["$float"]] if value["$float"] in list(_FLOATS) else value
-    return {key.removeprefix("$"): _restored(each) for key, each in value.items()}
+    return {key.removeprefix("$"): _restored(item) for key, item in value.items()}

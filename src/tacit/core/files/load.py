@@ -1,4 +1,4 @@
-"""Model files back to fitted models of whatever class."""
+"""Model files back to fitted models of any class."""
 
 from __future__ import annotations
 

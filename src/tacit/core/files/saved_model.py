@@ -29,7 +29,7 @@ from tacit.errors import FileFormatError, FileWriteError
 
 Upgrade = Callable[[dict[str, Any], Arrays], None]
 
-_OWN = ("format", "version", "digest")  # what the file itself says
+_CONTAINER_KEYS = ("format", "version", "digest")  # what the file itself says
 
 _COMMON = (Field("diagnostics_", mapping()), Field("n_features_in_", integer(), optional=True))
 
@@ -70,8 +70,8 @@ class ModelFile:
             "arguments": self._arguments(model),
             "has_feature_names": hasattr(model, "feature_names_in_"),
         }
-        for each in self.fields:
-            each.write(model, plain, path, arrays)
+        for declared in self.fields:
+            declared.write(model, plain, path, arrays)
         return plain
 
     def read(self, kind: type[Any], plain: dict[str, Any], path: str, source: Source) -> Any:
@@ -79,18 +79,18 @@ class ModelFile:
         arguments, named = plain.get("arguments"), plain.get("has_feature_names", False)
         if not isinstance(arguments, dict) or not isinstance(named, bool):
             raise FileFormatError("the arguments or names of the estimator are missing")
-        own = ("arguments", "has_feature_names")
-        rest = {key: value for key, value in plain.items() if key not in own}
-        values = read_fields(self.fields, rest, path, source, ChainMap({}))
-        given = {name: value for name, value in values.items() if name[-1] != "_"}
+        header_keys = ("arguments", "has_feature_names")
+        fields = {key: value for key, value in plain.items() if key not in header_keys}
+        values = read_fields(self.fields, fields, path, source, ChainMap({}))
+        parameters = {name: value for name, value in values.items() if name[-1] != "_"}
         known = inspect.signature(kind.__init__).parameters  # other versions may have others
         with damage_at(path):
             for name, value in arguments.items():
                 if name in known and _is_of(value, known[name].annotation):
-                    given[name] = value
+                    parameters[name] = value
                 elif name in known and source.strict:
                     raise FileFormatError(f"has an argument {name} = {shown(value)}")
-            model = kind(**given)
+            model = kind(**parameters)
             model._restore(  # noqa: SLF001  the class has it for this module
                 {name: value for name, value in values.items() if name.endswith("_")}
             )
@@ -108,13 +108,13 @@ class ModelFile:
 
     def _plain_arguments(self, model: Any) -> dict[str, Any]:
         plain: dict[str, Any] = {}
-        fields = {each.name for each in self.fields}
+        fields = {declared.name for declared in self.fields}
         for name, value in model.get_params(deep=False).items():
             if name in self.arguments:
                 write = self.arguments[name]
-                found = None if write is None else write(model)
-                if found is not None:
-                    plain[name] = found
+                written = None if write is None else write(model)
+                if written is not None:
+                    plain[name] = written
             elif name in fields:
                 continue
             elif isinstance(value, Mapping):
@@ -219,7 +219,7 @@ class InnerModel:
 
 def decoded(header: Mapping[str, Any], arrays: Arrays) -> Any:
     """The model of a header and arrays, which are used up."""
-    plain = {key: value for key, value in header.items() if key not in _OWN}
+    plain = {key: value for key, value in header.items() if key not in _CONTAINER_KEYS}
     source = Source(arrays, strict=header.get("format", FORMAT) >= FORMAT)
     try:
         model = _model(plain, "", source, SavedModel)
@@ -230,10 +230,15 @@ def decoded(header: Mapping[str, Any], arrays: Arrays) -> Any:
     return model
 
 
-def _model(plain: dict[str, Any], path: str, source: Source, base: type) -> Any:
+def public_class(name: str) -> Any:
+    """What has this name among the public names; None where nothing has. Core imports no family."""
     public = import_module("tacit")
+    return getattr(public, name) if name in public.__all__ else None
+
+
+def _model(plain: dict[str, Any], path: str, source: Source, base: type) -> Any:
     name = str(plain.get("estimator"))
-    kind = getattr(public, name) if name in public.__all__ else None
+    kind = public_class(name)
     if not isinstance(kind, type) or not issubclass(kind, SavedModel) or not issubclass(kind, base):
         raise FileFormatError(f"{shown(name)} is no {base.__name__} that this version knows")
     header = {key: value for key, value in plain.items() if key != "estimator"}
@@ -266,7 +271,7 @@ def renamed(content: dict[str, Any], names: Mapping[str, str]) -> None:
     {'chain.start': 1, 'chain.emit.0': 2, 'chain.emit.1': 3}
     """
     for old, new in names.items():
-        whole = [
+        matches = [
             name for name in content if name == old or (old[-1] == "." and name.startswith(old))
         ]
-        content.update({new + name.removeprefix(old): content.pop(name) for name in whole})
+        content.update({new + name.removeprefix(old): content.pop(name) for name in matches})

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.columns import positional_names
-from tacit.core.input.table import Table, check_names
+from tacit.core.input.table import Schema, Table, check_names
 from tacit.core.input.values import Raw, raw_from_numpy, raw_from_objects
 from tacit.errors import ArgumentTypeError, DataError
 
@@ -69,7 +69,7 @@ class Chunks:
 
 
 def as_source(X: Any) -> Block | Chunks:
-    """One block or several, whatever the data are.
+    """One block or several, from any kind of data.
 
     Raises
     ------
@@ -122,6 +122,16 @@ def kind_of_table(X: Any) -> str:
         return "numpy" if hasattr(X, "__array__") else "pyarrow"
     module = type(X).__module__.partition(".")[0]
     return module if module in LIBRARIES else "pyarrow"
+
+
+def has_names(X: Any, kind: str, schema: Schema) -> bool:
+    """Whether the columns have names, all of them text; arrays and lists of rows have none."""
+    names = schema.names
+    if schema.labels != names:
+        return False
+    if isinstance(X, list | tuple):
+        return names != positional_names(len(names))
+    return kind != "numpy"
 
 
 def _array_block(X: NDArray[Any]) -> Block:
@@ -277,8 +287,8 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, str | bytes) or not hasattr(value, "__len__")
 
 
-def _one_dimensional_text(what: str, remedy: str) -> str:
-    return f"Expected 2D array (rows and columns), got {what} instead. {remedy}"
+def _one_dimensional_text(kind: str, remedy: str) -> str:
+    return f"Expected 2D array (rows and columns), got {kind} instead. {remedy}"
 
 
 def empty_rows_text(n_rows: int, n_columns: int) -> str:

@@ -50,4 +50,9 @@ def matched_places(
             f"the data lacks {listing(absent)}, which the model was taught; "
             f"columns may be left out only where the question allows it"
         )
+    if block.names and len(absent) == len(schema) > 0:
+        raise ColumnError(
+            f"the data has none of the model's columns, which are {listing(schema.names)}; it has "
+            f"{listing(block.names)}"
+        )
     return [places.get(name, -1) for name in schema.names]

@@ -19,13 +19,13 @@ from tacit.errors import BinningWarning, DataError, IdentifierWarning
 
 Floats = NDArray[np.float64]
 
-# With so many rows or more, a column of which a larger share of rows have a value of their own is one of
-# identifiers, free text or numbers, not of categories.
+# With so many rows or more, a column in which a larger fraction of the values are distinct holds identifiers,
+# free text or numbers, not categories.
 FEWEST_ROWS, NEARLY_DISTINCT = 30, 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class Observed:
     """The distinct values that one block of rows shows of a column, and how much each weighs.
 
     Parameters
@@ -52,25 +52,27 @@ class Seen:
     days: Floats | None = None
 
 
-def seen(raw: Raw, weights: Floats | None) -> Seen:
+def observed(raw: Raw, weights: Floats | None) -> Observed:
     """What a column shows; rows of weight zero are as if they were not there."""
     if isinstance(raw, Numbers):
-        there = ~np.isnan(raw.values)
+        is_counted = ~np.isnan(raw.values)
         if weights is not None:
-            there &= weights > 0
-        kept = raw.values[there]
-        return Seen(*_totals(kept, None if weights is None else weights[there]), n_rows=len(kept))
+            is_counted &= weights > 0
+        numbers = raw.values[is_counted]
+        return Observed(
+            *_totals(numbers, None if weights is None else weights[is_counted]), n_rows=len(numbers)
+        )
     # The first place is for what is missing.
     counts = np.bincount(raw.codes + 1, weights=weights, minlength=len(raw.values) + 1)[1:]
     levels, totals = raw.values if raw.levels else None, counts.astype(np.float64)
-    there = raw.codes >= 0 if weights is None else (raw.codes >= 0) & (weights > 0)
-    n_rows = int(np.count_nonzero(there))
+    is_counted = raw.codes >= 0 if weights is None else (raw.codes >= 0) & (weights > 0)
+    n_rows = int(np.count_nonzero(is_counted))
     if np.count_nonzero(totals) == len(totals):
-        return Seen(raw.values, totals, levels, n_rows, raw.declared, raw.days)
+        return Observed(raw.values, totals, levels, n_rows, raw.declared, raw.days)
     used = np.flatnonzero(totals)
     values = [raw.values[place] for place in used.tolist()]
     days = None if raw.days is None else raw.days[used]
-    return Seen(values, totals[used], levels, n_rows, raw.declared, days)
+    return Observed(values, totals[used], levels, n_rows, raw.declared, days)
 
 
 def column_of_levels(name: str, raw: Raw) -> Column | None:
@@ -94,7 +96,7 @@ def _totals(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
 
 
 def learnt_column(
-    name: str, parts: Sequence[Seen], *, n_bins: int, minus_one_is_missing: bool = False
+    name: str, parts: Sequence[Observed], *, n_bins: int, minus_one_is_missing: bool = False
 ) -> Column:
     """The column whose blocks showed these values.
 
@@ -124,10 +126,10 @@ def learnt_column(
     return categorical_column(name, values)
 
 
-def _numbers_of(parts: Sequence[Seen]) -> list[Floats] | None:
+def _numbers_of(parts: Sequence[Observed]) -> list[Floats] | None:
     """The values of all blocks as numbers to be cut into bins; None where they are categories.
 
-    Numbers are floats, dates, and integers of which nearly every row has one of its own.
+    Numbers are floats, dates, and integers that differ in nearly every row.
     """
     days = [part.days for part in parts if part.days is not None]
     if len(days) == len(parts):
@@ -140,8 +142,8 @@ def _numbers_of(parts: Sequence[Seen]) -> list[Floats] | None:
     return None
 
 
-def nearly_distinct(parts: Sequence[Seen]) -> bool:
-    """Whether nearly every row has a value of its own, in a column that was not declared categorical."""
+def nearly_distinct(parts: Sequence[Observed]) -> bool:
+    """Whether values differ in nearly every row, in a column that was not declared categorical."""
     n_rows = sum(part.n_rows for part in parts)
     if n_rows < FEWEST_ROWS or any(part.declared or part.levels is not None for part in parts):
         return False
@@ -151,7 +153,7 @@ def nearly_distinct(parts: Sequence[Seen]) -> bool:
     return len(distinct) > NEARLY_DISTINCT * n_rows
 
 
-def is_identifier(parts: Sequence[Seen]) -> bool:
+def is_identifier(parts: Sequence[Observed]) -> bool:
     """Whether a column is one of identifiers or free text, of which nothing can be learnt."""
     return (
         all(part.days is None and not isinstance(part.values, np.ndarray) for part in parts)
@@ -164,9 +166,9 @@ def warn_of_identifiers(names: Sequence[str]) -> None:
     """An `IdentifierWarning` that names the columns that were left out, if any was."""
     if not names:
         return
-    which = f"column {names[0]!r}" if len(names) == 1 else f"columns {listing(names)}"
+    columns = f"column {names[0]!r}" if len(names) == 1 else f"columns {listing(names)}"
     warnings.warn(
-        f"{which} left out: nearly every row has a text of its own, as identifiers and free text have, and "
+        f"{columns} left out: nearly every row has a text of its own, as identifiers and free text have, and "
         f'nothing can be learnt of it. A categorical column (pandas: astype("category")) is kept',
         IdentifierWarning,
         stacklevel=3,
@@ -194,7 +196,7 @@ def _are_numbers(values: Iterable[Any]) -> bool:
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
-def _ordered(values: Iterable[Any], parts: Sequence[Seen]) -> tuple[Any, ...]:
+def _ordered(values: Iterable[Any], parts: Sequence[Observed]) -> tuple[Any, ...]:
     """The levels of all blocks in their order, then what other blocks showed besides."""
     levels = dict.fromkeys(chain.from_iterable(part.levels or () for part in parts))
     others = [value for value in values if value not in levels]
@@ -255,9 +257,9 @@ def warn_of_binning(schema: Schema) -> None:
     cut = [column.name for column in schema.columns if column.edges is not None]
     if not cut:
         return
-    which = f"column {cut[0]!r} holds" if len(cut) == 1 else f"columns {listing(cut)} hold"
+    columns = f"column {cut[0]!r} holds" if len(cut) == 1 else f"columns {listing(cut)} hold"
     warnings.warn(
-        f"{which} numbers with more than {MOST_DISTINCT_FLOATS} distinct values, and this model is one of "
+        f"{columns} numbers with more than {MOST_DISTINCT_FLOATS} distinct values, and this model is one of "
         f"categories: the values were cut at quantiles (n_bins). KernelTree and GaussianTree take "
         f"numbers as they are; a categorical column keeps every value as a category",
         BinningWarning,

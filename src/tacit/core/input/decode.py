@@ -112,8 +112,8 @@ def _observed_numbers(
             raw = block.read(sources[place]) if sources[place] >= 0 else None
             numbers = None if raw is None else as_numbers(raw)
             if isinstance(raw, Distinct) and raw.days is not None:
-                whole = all(len(value) == len("1970-01-01") for value in raw.values)
-                dates[place] = "date" if whole else "datetime"
+                only_dates = all(len(value) == len("1970-01-01") for value in raw.values)
+                dates[place] = "date" if only_dates else "datetime"
             nothing = np.full(block.n_rows, np.nan)
             numbers_of[place].append(nothing if numbers is None else numbers.values)
     return {place: np.concatenate(parts) for place, parts in numbers_of.items()}, dates

@@ -39,7 +39,7 @@ def is_frame(X: Any) -> bool:
 
 
 def _is_arrow_table(X: Any) -> bool:
-    """What narwhals would say, after a while."""
+    """The error that narwhals would raise, only later."""
     return type(X).__module__ == "pyarrow.lib" and type(X).__name__ == "Table"
 
 

@@ -17,7 +17,7 @@ from tacit.errors import DataError, DependencyError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Filled:
-    """A column on its way out: what its codes turn into.
+    """A column that is to be returned, and the values of its codes.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.core.input.columns import (
     FEWEST_ROWS,
     NEARLY_DISTINCT,
-    Seen,
+    Observed,
     minus_one_is_missing,
     small_column,
 )
@@ -160,7 +160,9 @@ def _values(present: NDArray[Any]) -> list[int]:
     return (present.nonzero()[0] - 1).tolist()
 
 
-def seen_cells(matrix: NDArray[Any], weights: NDArray[np.float64] | None) -> list[Seen] | None:
+def observed_cells(
+    matrix: NDArray[Any], weights: NDArray[np.float64] | None
+) -> list[Observed] | None:
     """What each column of a matrix of small integers shows; None where it holds something else."""
     noted = noted_cells(matrix)
     if noted is None:
@@ -173,5 +175,5 @@ def seen_cells(matrix: NDArray[Any], weights: NDArray[np.float64] | None) -> lis
         counts = totals[totals > 0].astype(np.float64)
         shown: list[Any] = [bool(value) for value in values] if boolean else values
         n_rows = len(column) if weights is None else int(np.count_nonzero(weights > 0))
-        parts.append(Seen(shown, counts, n_rows=n_rows))
+        parts.append(Observed(shown, counts, n_rows=n_rows))
     return parts

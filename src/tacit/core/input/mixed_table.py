@@ -265,8 +265,8 @@ def decode_mixed(table: MixedTable, *, like: Any = "numpy") -> Any:
     for place, (label, column) in enumerate(zip(labels, table.schema.columns, strict=True)):
         values = table.column(place)
         if place in table.schema.continuous:
-            there = np.where(np.isnan(values), np.int16(-1), np.int16(0))
-            columns[label] = Filled((0.0,), there, values)
+            codes = np.where(np.isnan(values), np.int16(-1), np.int16(0))
+            columns[label] = Filled((0.0,), codes, values)
         else:
             columns[label] = Filled(column.values, values)
     return _written(columns, like)

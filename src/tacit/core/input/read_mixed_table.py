@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,11 +13,11 @@ from tacit.core.encoders.bins import MOST_DISTINCT_FLOATS
 from tacit.core.input.chunks import Block, Chunks, as_source, check_size
 from tacit.core.input.column_matching import matched_places
 from tacit.core.input.columns import (
-    Seen,
+    Observed,
     all_missing_text,
     is_identifier,
     learnt_column,
-    seen,
+    observed,
     warn_of_identifiers,
 )
 from tacit.core.input.encode import coded
@@ -68,6 +68,8 @@ def read_mixed(
     >>> table.schema.continuous, table.numbers.shape, table.codes.shape
     ((0,), (30, 1), (30, 1))
     """
+    if isinstance(X, MixedTable):
+        return _weighed(X, sample_weight)
     source = as_source(X)
     blocks = _blocks(source)
     schema, n_rows = _learnt(blocks, continuous, categorical, sample_weight)
@@ -88,17 +90,6 @@ def read_mixed(
     return table
 
 
-def learn_mixed(
-    X: Any,
-    *,
-    continuous: Collection[Hashable] = (),
-    categorical: Collection[Hashable] = (),
-    sample_weight: Any = None,
-) -> MixedSchema:
-    """The columns of X; parameters are those of `read_mixed`. Running through chunks once is enough."""
-    return _learnt(_blocks(as_source(X)), continuous, categorical, sample_weight)[0]
-
-
 def encode_mixed(
     X: Any,
     schema: MixedSchema,
@@ -115,6 +106,8 @@ def encode_mixed(
         extras = "typos" if partial else "error"
     if extras not in {"error", "typos", "ignore"}:
         raise ArgumentError(f"extras must be 'error', 'typos' or 'ignore', not {extras!r}")
+    if isinstance(X, MixedTable) and X.schema == schema:
+        return _weighed(X, sample_weight)
     parts = []
     for block in _blocks(as_source(X)):
         part = empty_mixed(block.n_rows, schema)
@@ -130,20 +123,14 @@ def encode_mixed(
     return MixedTable(schema, numbers, codes, weights)
 
 
-def read_mixed_chunks(
-    X: Any, schema: MixedSchema, *, unknown: str = "error", sample_weight: Any = None
-) -> Iterator[MixedTable]:
-    """The chunks of X one after the other, each as a table; a single table is one chunk."""
-    weights = as_weights(sample_weight)
-    start = 0
-    for block in _blocks(as_source(X)):
-        stop = start + block.n_rows
-        part = empty_mixed(block.n_rows, schema, None if weights is None else weights[start:stop])
-        _fill(part, slice(None), block, unknown, partial=False, extras="error")
-        yield part
-        start = stop
-    if weights is not None:
-        checked_weights(weights, start)
+def _weighed(table: MixedTable, sample_weight: Any) -> MixedTable:
+    """A table that was read before, its weights times those given."""
+    check_size(table.n_rows, len(table.schema))
+    weights = checked_weights(sample_weight, table.n_rows)
+    if weights is None:
+        return table
+    row_weights = 1.0 if table.weights is None else table.weights
+    return replace(table, weights=weights * row_weights)
 
 
 def _blocks(source: Block | Chunks) -> Iterable[Block]:
@@ -208,11 +195,11 @@ def _number(value: Any, name: str, unknown: str) -> float:
 
 @dataclass
 class _Watched:
-    """One column while blocks go by: what it shows, until that is enough to know that it is numbers."""
+    """One column while blocks are read: its values, until it is clear that they are numbers."""
 
     name: str
-    wanted: str | None  # what the caller says it is
-    parts: list[Seen] = field(default_factory=list)
+    declared: str | None  # the kind that the caller gives
+    parts: list[Observed] = field(default_factory=list)
     numeric: bool = True  # nothing but numbers so far
     distinct: set[float] = field(default_factory=set)  # while they are few
     many: bool = False  # numbers, and too many of them to be categories
@@ -222,9 +209,9 @@ class _Watched:
 
     def watch(self, raw: Raw, weights: Floats | None, *, minus_one: bool) -> None:
         """Look at one block."""
-        values = None if self.wanted == "categorical" else _plain_numbers(raw)
+        values = None if self.declared == "categorical" else _plain_numbers(raw)
         if values is None:
-            if self.many or self.wanted == CONTINUOUS:
+            if self.many or self.declared == CONTINUOUS:
                 raise DataError(
                     f"column {self.name!r} holds numbers, but in some rows something else; "
                     f"name it in categorical= to take every value as a category"
@@ -235,7 +222,7 @@ class _Watched:
             self._note_range(counted, minus_one=minus_one)
             self._note_distinct(counted)
         if not self.many:
-            self.parts.append(seen(raw, weights))
+            self.parts.append(observed(raw, weights))
 
     def _note_range(self, values: Floats, *, minus_one: bool) -> None:
         if minus_one:
@@ -253,20 +240,20 @@ class _Watched:
             self.distinct.update(distinct[~np.isnan(distinct)].tolist())
             if len(self.distinct) > MOST_DISTINCT_FLOATS or len(values) <= _FIRST_ROWS:
                 break
-        if len(self.distinct) > MOST_DISTINCT_FLOATS or self.wanted == CONTINUOUS:
+        if len(self.distinct) > MOST_DISTINCT_FLOATS or self.declared == CONTINUOUS:
             self.many, self.parts, self.distinct = True, [], set()
 
     @property
     def left_out(self) -> bool:
         """Whether the column holds identifiers or free text, of which nothing can be learnt."""
-        return not self.many and self.wanted is None and is_identifier(self.parts)
+        return not self.many and self.declared is None and is_identifier(self.parts)
 
     def learnt(self, *, minus_one_is_missing: bool) -> Column:
         """The column that was watched."""
         if not self.many:
             # As lists without days, so that nothing is cut into bins.
             parts = [
-                Seen(list(np.asarray(part.values).tolist()), part.weights, part.levels)
+                Observed(list(np.asarray(part.values).tolist()), part.weights, part.levels)
                 if isinstance(part.values, np.ndarray)
                 else replace(part, n_rows=0, days=None)
                 for part in self.parts
@@ -342,11 +329,11 @@ def _first_sight(
     both = [label for label in continuous if label in categorical]
     if both:
         raise ArgumentError(f"column {both[0]!r} cannot be both continuous and categorical")
-    wanted = {
+    declared = {
         **{names[label]: CONTINUOUS for label in continuous},
         **{names[label]: "categorical" for label in categorical},
     }
-    return [_Watched(name, wanted.get(name)) for name in block.names]
+    return [_Watched(name, declared.get(name)) for name in block.names]
 
 
 @dataclass
@@ -359,7 +346,7 @@ class _Integers:
 
     def note(self, raw: Distinct, weights: Floats | None) -> None:
         """Look at one column of a block."""
-        values = raw.values if weights is None else seen(raw, weights).values
+        values = raw.values if weights is None else observed(raw, weights).values
         if len(values):
             self.low = min(self.low, *values)
             self.ones |= 1 in values

@@ -9,9 +9,9 @@ What a value means:
 * Text, integers and booleans are categories, sorted. Categoricals are categories; ordered ones (and Enums)
   keep their order and also levels that no row shows.
 * Floats and dates with at most 20 distinct values are categories (integral ones are shown as integers, dates
-  as text); a column with more is cut at quantiles, with a `BinningWarning`, and so are integers of which
-  nearly every row has one of its own.
-* Text of which nearly every row has one of its own (identifiers, free text) is left out, with an
+  as text); a column with more is cut at quantiles, with a `BinningWarning`, and so are integers that
+  differ in nearly every row.
+* Text that differs in nearly every row (identifiers, free text) is left out, with an
   `IdentifierWarning`. A categorical column is kept whatever it holds.
 * None, NaN, null, NA and NaT are missing; in CSV files also empty cells, ``NA``, ``?`` and their like. In an
   array of signed integers, -1 is missing if nothing in the array is smaller; not, however, where the array
@@ -21,7 +21,7 @@ What a value means:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,17 +30,17 @@ from numpy.typing import NDArray
 from tacit.core.input.chunks import Block, Chunks, as_source, check_size
 from tacit.core.input.column_matching import matched_places
 from tacit.core.input.columns import (
-    Seen,
+    Observed,
     column_of_levels,
     is_identifier,
     learnt_column,
     minus_one_is_missing,
-    seen,
+    observed,
     warn_of_binning,
     warn_of_identifiers,
 )
 from tacit.core.input.encode import coded
-from tacit.core.input.integer_matrices import coded_matrix, read_matrix, seen_cells
+from tacit.core.input.integer_matrices import coded_matrix, observed_cells, read_matrix
 from tacit.core.input.sample_weight import as_weights, checked_weights
 from tacit.core.input.table import (
     LARGEST_INT16_CARD,
@@ -101,17 +101,6 @@ def read_table(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Table:
     return Table(schema, codes, weights)
 
 
-def learn_schema(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Schema:
-    """The columns of X and the categories that each of them shows.
-
-    Parameters are those of `read_table`. Running through chunks once is enough for this.
-    """
-    _check_bins(n_bins)
-    schema, _ = _learnt(_blocks(X), n_bins, sample_weight)
-    _warn(schema)
-    return schema
-
-
 def _warn(schema: Schema) -> None:
     """Name the columns that were cut into bins, and those that were left out."""
     warn_of_binning(schema)
@@ -154,7 +143,7 @@ def encode(
 
     Examples
     --------
-    >>> schema = learn_schema({"colour": ["red", "blue"], "size": [3, 1]})
+    >>> schema = read_table({"colour": ["red", "blue"], "size": [3, 1]}).schema
     >>> encode({"colour": ["red", None]}, schema, partial=True).codes.tolist()
     [[1, -1], [-1, -1]]
     """
@@ -174,33 +163,6 @@ def encode(
     # Joined column by column: the transposes are contiguous.
     codes = blocks[0] if len(blocks) == 1 else np.concatenate([c.T for c in blocks], axis=1).T
     return Table(schema, codes, checked_weights(sample_weight, n_rows))
-
-
-def read_chunks(
-    X: Any, schema: Schema, *, unknown: str = "error", sample_weight: Any = None
-) -> Iterator[Table]:
-    """The chunks of X one after the other, each as a table; a single table is one chunk.
-
-    Parameters
-    ----------
-    X : table, or iterable of tables
-        See the top of this module.
-    schema : Schema
-        What the columns can hold; see `learn_schema`.
-    unknown : {"error", "missing"}
-        What to do with a value that is no category.
-    sample_weight : (row,) numbers, optional
-        One weight for each row of all chunks together.
-    """
-    weights = as_weights(sample_weight)
-    start = 0
-    for block in _blocks(X):
-        codes = _coded_block(block, schema, unknown, partial=False, extras="error")
-        stop = start + block.n_rows
-        yield Table(schema, codes, None if weights is None else weights[start:stop])
-        start = stop
-    if weights is not None:
-        checked_weights(weights, start)
 
 
 def _blocks(X: Any) -> Iterable[Block]:
@@ -270,7 +232,7 @@ def _read_block(block: Block, n_bins: int, weights: Floats | None) -> tuple[Sche
         raw = block.read(place)
         column = column_of_levels(name, raw) if everything_counts else None
         if column is None:
-            shown = seen(raw, weights)
+            shown = observed(raw, weights)
             if is_identifier([shown]):
                 left_out.append(name)
                 continue
@@ -317,7 +279,7 @@ def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[S
     weights = as_weights(sample_weight)
     names: tuple[str, ...] = ()
     labels: tuple[Hashable, ...] = ()
-    parts: list[list[Seen]] = []
+    parts: list[list[Observed]] = []
     values: set[int] = set()  # of arrays of integers, where -1 may be missing
     n_rows = 0
     for block in blocks:
@@ -339,23 +301,23 @@ def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[S
     check_size(n_rows, len(names) or 1)
     checked_weights(sample_weight, n_rows)
     missing = bool(values) and minus_one_is_missing(values)
-    kept = {
+    parts_of_column = {
         name: values for name, values in zip(names, parts, strict=True) if not is_identifier(values)
     }
-    left_out = tuple(name for name in names if name not in kept)
+    left_out = tuple(name for name in names if name not in parts_of_column)
     columns = tuple(
         learnt_column(name, column_parts, n_bins=n_bins, minus_one_is_missing=missing)
-        for name, column_parts in kept.items()
+        for name, column_parts in parts_of_column.items()
     )
     check_anything_left(columns, left_out)
     return Schema(columns, left_out).labelled(labels), n_rows
 
 
-def _shown(block: Block, weights: Floats | None) -> list[Seen]:
-    cells = None if block.matrix is None else seen_cells(block.matrix, weights)
+def _shown(block: Block, weights: Floats | None) -> list[Observed]:
+    cells = None if block.matrix is None else observed_cells(block.matrix, weights)
     if cells is not None:
         return cells
-    return [seen(block.read(place), weights) for place in range(len(block.names))]
+    return [observed(block.read(place), weights) for place in range(len(block.names))]
 
 
 def _places_of(names: tuple[str, ...], block: Block) -> list[int]:

@@ -11,7 +11,7 @@ from tacit.errors import DataError
 
 
 def as_weights(sample_weight: Any) -> NDArray[np.float64] | None:
-    """Weights as a new array of floats, not looked at further; None stays None."""
+    """Weights as a new array of floats, not checked; None stays None."""
     if sample_weight is None:
         return None
     try:

@@ -285,8 +285,8 @@ def unknown_column_text(name: object, known: Sequence[Hashable]) -> str:
 def listing(values: Iterable[Any], most: int = 8) -> str:
     """Some values side by side, for the words of an error."""
     shown = list(values)
-    rest = f", ... ({len(shown)} in all)" if len(shown) > most else ""
-    return ", ".join(repr(value) for value in shown[:most]) + rest
+    more = f", ... ({len(shown)} in all)" if len(shown) > most else ""
+    return ", ".join(repr(value) for value in shown[:most]) + more
 
 
 def check_names(names: Sequence[str]) -> None:

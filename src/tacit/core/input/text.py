@@ -26,7 +26,7 @@ class TextSource:
 
     name: str  # what errors call it
     blocks: Iterator[bytes]
-    share: Callable[[], float] = (
+    fraction_read: Callable[[], float] = (
         float  # of all texts that were given: how much was read, 0 if unknown
     )
     is_file: bool = True
@@ -55,9 +55,9 @@ def text_sources(X: Any) -> Iterator[TextSource]:
         if isinstance(X, list | tuple) and X and all(isinstance(one, os.PathLike) for one in X):
             yield from _files([Path(one) for one in X])
             return
-        total, seen = len(X) if isinstance(X, Sized) else 0, [0]
-        lines = _joined(_lines(X, seen))
-        yield TextSource("the lines given", lines, lambda: seen[0] / max(total, 1), is_file=False)
+        total, n_read = len(X) if isinstance(X, Sized) else 0, [0]
+        lines = _joined(_lines(X, n_read))
+        yield TextSource("the lines given", lines, lambda: n_read[0] / max(total, 1), is_file=False)
     else:
         raise ArgumentTypeError(
             f"text is a path, an iterable of lines or of lists of words, or an Arrow column, not {type(X)}"
@@ -72,12 +72,12 @@ def _files(paths: Sequence[Path]) -> Iterator[TextSource]:
     total, done = max(sum(sizes), 1), 0
     for path, size in zip(paths, sizes, strict=True):
         read = [0]
-        share = partial(_share, read, done, total)
-        yield TextSource(repr(str(path)), ahead(_read(path, read)), share)
+        fraction = partial(_fraction, read, done, total)
+        yield TextSource(repr(str(path)), ahead(_read(path, read)), fraction)
         done += size
 
 
-def _share(read: list[int], done: int, total: int) -> float:
+def _fraction(read: list[int], done: int, total: int) -> float:
     return min((done + read[0]) / total, 1.0)
 
 
@@ -87,9 +87,9 @@ def _size(path: Path) -> int:
     near = near_name(path)
     if near:
         raise MissingDataError(f"{str(path)!r} is no file, but there is {near!r}")
-    what = "a folder" if path.is_dir() else "no file"
+    kind = "a folder" if path.is_dir() else "no file"
     raise MissingDataError(
-        f"{str(path)!r} is {what}; give a file of text, or lines of text in a list: [line, ...]"
+        f"{str(path)!r} is {kind}; give a file of text, or lines of text in a list: [line, ...]"
     )
 
 
@@ -146,9 +146,9 @@ def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\n".join([*held, b""])
 
 
-def _lines(X: Iterable[Any], seen: list[int]) -> Iterator[bytes]:
+def _lines(X: Iterable[Any], n_read: list[int]) -> Iterator[bytes]:
     for number, line in enumerate(X, 1):
-        seen[0] = number
+        n_read[0] = number
         if isinstance(line, str):
             text = line.rstrip("\r\n")
             coded = text.encode(errors="surrogatepass")
@@ -179,17 +179,17 @@ def _column_lines(X: Any) -> Iterator[bytes]:
     column = X if isinstance(X, pa.ChunkedArray | pa.Array) else pa.chunked_array(X)
     number = 0
     for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-        whole = chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk
-        if whole.null_count:
+        lines = chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk
+        if lines.null_count:
             raise DataError("the column has missing lines; leave them out, or fill in ''")
-        if pa.types.is_list(whole.type) or pa.types.is_large_list(whole.type):
-            words = whole.flatten()
+        if pa.types.is_list(lines.type) or pa.types.is_large_list(lines.type):
+            words = lines.flatten()
             blank = pc.match_substring_regex(words, r"[ \t\n\v\f\r]|^$")
             if pc.any(blank).as_py():
                 raise DataError("a word of the column is empty or has blanks in it")
-            whole = pc.binary_join(whole, pa.scalar(" ", type=words.type))
-        for low in range(0, len(whole), _LINES):
-            for line in whole.slice(low, _LINES).to_pylist():
+            lines = pc.binary_join(lines, pa.scalar(" ", type=words.type))
+        for low in range(0, len(lines), _LINES):
+            for line in lines.slice(low, _LINES).to_pylist():
                 number += 1
                 if not isinstance(line, str):
                     raise ArgumentTypeError(

@@ -146,9 +146,9 @@ def _from_dictionary(column: pa.DictionaryArray, name: str, *, ordered: bool) ->
 def _from_dates(column: pa.Array, name: str) -> Distinct:
     """Dates, times and spans of time: their text, and in days."""
     coded = column.dictionary_encode()
-    found = _from_dictionary(coded, name, ordered=False)
+    distinct = _from_dictionary(coded, name, ordered=False)
     days = days_of(coded.dictionary)
-    return replace(found, days=days) if len(days) == len(found.values) else found
+    return replace(distinct, days=days) if len(days) == len(distinct.values) else distinct
 
 
 _PER_DAY = {"s": 86_400.0, "ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
@@ -158,10 +158,10 @@ def days_of(column: pa.Array) -> NDArray[np.float64]:
     """Dates, times and spans of time of an Arrow array without gaps, in days; dates since 1970-01-01."""
     import pyarrow as pa
 
-    whole = pa.types.is_date32(column.type) or pa.types.is_time32(column.type)
-    integers = column.cast(pa.int32() if whole else pa.int64()).to_numpy(zero_copy_only=False)
+    is_32_bit = pa.types.is_date32(column.type) or pa.types.is_time32(column.type)
+    integers = column.cast(pa.int32() if is_32_bit else pa.int64()).to_numpy(zero_copy_only=False)
     if pa.types.is_date(column.type):
-        return np.asarray(integers / (1.0 if whole else _PER_DAY["ms"]), dtype=np.float64)
+        return np.asarray(integers / (1.0 if is_32_bit else _PER_DAY["ms"]), dtype=np.float64)
     return np.asarray(integers / _PER_DAY[column.type.unit], dtype=np.float64)
 
 
@@ -170,12 +170,12 @@ def dates_from(days: NDArray[np.float64], kind: pa.DataType) -> pa.Array:
     import pyarrow as pa
 
     missing = np.isnan(days)
-    whole = pa.types.is_date32(kind) or pa.types.is_time32(kind)
+    is_32_bit = pa.types.is_date32(kind) or pa.types.is_time32(kind)
     if pa.types.is_date(kind):
-        scaled = np.rint(days) * (1.0 if whole else _PER_DAY["ms"])
+        scaled = np.rint(days) * (1.0 if is_32_bit else _PER_DAY["ms"])
     else:
         scaled = np.rint(days * _PER_DAY[kind.unit])
-    integers = np.where(missing, 0.0, scaled).astype(np.int32 if whole else np.int64)
+    integers = np.where(missing, 0.0, scaled).astype(np.int32 if is_32_bit else np.int64)
     return pa.array(integers, mask=missing).cast(kind)
 
 
@@ -284,10 +284,10 @@ def _from_integers(
     values: NDArray[Any], missing: NDArray[np.bool_] | None, *, boolean: bool = False
 ) -> Distinct:
     """Integers as distinct values, by a table of all values in their range where that is short."""
-    there = values if missing is None else values[~missing]
-    if len(there) == 0:
+    observed = values if missing is None else values[~missing]
+    if len(observed) == 0:
         return Distinct([], np.full(len(values), -1, dtype=np.int32))
-    low, high = int(there.min()), int(there.max())
+    low, high = int(observed.min()), int(observed.max())
     if high - low < max(1024, 4 * len(values)):
         places = values.astype(np.int64) - low
         if missing is not None:
@@ -320,11 +320,11 @@ def distinct_numbers(numbers: Numbers) -> Distinct:
     """A column of floats as distinct values; integers where all of them are integral."""
     values = numbers.values
     missing = np.isnan(values)
-    there = values[~missing]
-    if np.array_equal(there, np.rint(there)) and (np.abs(there) < _LARGEST_EXACT).all():
+    observed = values[~missing]
+    if np.array_equal(observed, np.rint(observed)) and (np.abs(observed) < _LARGEST_EXACT).all():
         integers = np.where(missing, 0.0, values).astype(np.int64)
         return _from_integers(integers, missing)
-    distinct, inverse = np.unique(there, return_inverse=True)
+    distinct, inverse = np.unique(observed, return_inverse=True)
     codes = np.full(len(values), -1, dtype=np.int32)
     codes[~missing] = inverse
     return Distinct(distinct.tolist(), codes)

@@ -32,8 +32,8 @@ def cells_of(
     most_sweeps : int
         Of k-means, which ends sooner where no row moves.
     """
-    there = ~np.isnan(values).all(axis=1)
-    known = values[there]
+    is_observed = ~np.isnan(values).all(axis=1)
+    known = values[is_observed]
     if values.shape[1] == 1:
         edges = np.unique(np.quantile(known[:, 0], np.arange(1, n_cells) / n_cells))
         cells = np.searchsorted(edges, known[:, 0], side="right").astype(np.int32)
@@ -42,11 +42,11 @@ def cells_of(
         few = rows[np.sort(rng.permutation(len(rows))[:_ROWS_FOR_CENTRES])]
         if (
             len(np.unique(few[:, 0])) < n_cells
-        ):  # one column often tells enough rows apart, and sooner
+        ):  # one column often has enough distinct rows, and is faster
             n_cells = min(n_cells, len(np.unique(few, axis=0)))
         every = np.arange(len(few))
         centres = kmeans(few, n_cells, rng, max_iter=most_sweeps, candidates=every).centres
         cells = nearest_centres(rows, centres)
     codes = np.full(len(values), -1, dtype=np.int32)
-    codes[there] = np.unique(cells, return_inverse=True)[1].ravel()
+    codes[is_observed] = np.unique(cells, return_inverse=True)[1].ravel()
     return codes

@@ -39,7 +39,7 @@ def joint_diagonals(matrices: Array, *, tol: float = _TOL) -> tuple[Array, Array
     >>> np.round(diagonals, 6)
     array([[3., 1.], [1., 1.]])
     """
-    from tacit.core.loops.joint_diagonalisation import rotate_jointly
+    from tacit.core.loops.jacobi import rotate_jointly
 
     matrices = 0.5 * (matrices + matrices.swapaxes(1, 2))
     k = matrices.shape[1]

@@ -41,13 +41,15 @@ def product_svd(
     if n_left * n_right <= SMALL:
         u, s, v = np.linalg.svd((weighted @ right).toarray(), full_matrices=False)
     else:
-        turned, back = right.T.tocsr(), weighted.T.tocsr()
-        wide = min(rank + MORE, n_left, n_right)
-        basis = np.linalg.qr(weighted @ (right @ rng.normal(size=(n_right, wide))))[0]
+        right_transposed, weighted_transposed = right.T.tocsr(), weighted.T.tocsr()
+        n_columns = min(rank + MORE, n_left, n_right)
+        basis = np.linalg.qr(weighted @ (right @ rng.normal(size=(n_right, n_columns))))[0]
         for _ in range(ROUNDS):
-            other = np.linalg.qr(turned @ (back @ basis))[0]
+            other = np.linalg.qr(right_transposed @ (weighted_transposed @ basis))[0]
             basis = np.linalg.qr(weighted @ (right @ other))[0]
-        small, s, v = np.linalg.svd((turned @ (back @ basis)).T, full_matrices=False)
+        small, s, v = np.linalg.svd(
+            (right_transposed @ (weighted_transposed @ basis)).T, full_matrices=False
+        )
         u = basis @ small
     m = min(rank, len(s), n_rows)
     u, s, v = u[:, :m], s[:m], v[:m].T

@@ -21,7 +21,7 @@ _TURNS = 1e-3  # sines of Jacobi rotations that count: the steps that follow com
 _STEPS = 20  # of these, at most; more gain nothing where components are mostly noise
 _STILL = 1e-6  # a step that moves no entry more is the last; near the end they double the digits
 _STARTS, _POWERS = 10, 30  # of the power method, for each component
-_ALS_STARTS, _ALS_STEPS, _ALS_LEFT = 3, 300, 1e-10  # starts, steps, share that a step must gain
+_ALS_STARTS, _ALS_STEPS, _ALS_LEFT = 3, 300, 1e-10  # starts, steps, fraction that a step must gain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class Components:
 
     vectors: Array  # (k, component)  of length one
     values: Array  # (component,)  descending, not negative
-    residual: float  # the share of the tensor's squares that is left
+    residual: float  # the fraction of the tensor's squares that is left
 
 
 def decompose(tensor: Array, solver: str = "jacobi", *, random_state: int = 0) -> Components:
@@ -105,24 +105,24 @@ def components_of(tensor: Array, vectors: Array, *, fitted: bool = False) -> Com
     order = np.argsort(-values, kind="stable")
     vectors, values = vectors[:, order], values[order]
     # |T - S|^2 = |T|^2 - 2 <T, S> + |S|^2, with S the sum of the components.
-    whole = float(np.square(tensor).sum())
+    squares = float(np.square(tensor).sum())
     images = (_images(tensor, vectors) * vectors).sum(axis=0)
-    left = whole - 2 * values @ images + values @ (vectors.T @ vectors) ** 3 @ values
-    return Components(vectors, values, max(float(left) / whole, 0.0) if whole > 0 else 0.0)
+    left = squares - 2 * values @ images + values @ (vectors.T @ vectors) ** 3 @ values
+    return Components(vectors, values, max(float(left) / squares, 0.0) if squares > 0 else 0.0)
 
 
 def _powers(tensor: Array, rng: np.random.Generator) -> Array:
     """Anandkumar et al. (2014), algorithm 1: the best of several starts, then its component is taken away."""
     k = len(tensor)
-    rest, vectors = tensor.copy(), np.empty((k, k))
+    deflated, vectors = tensor.copy(), np.empty((k, k))
     for component in range(k):
         starts = rng.normal(size=(k, _STARTS))
         starts /= np.linalg.norm(starts, axis=0)
-        starts = _power_steps(rest, starts, _POWERS)
-        reached = (_images(rest, starts) * starts).sum(axis=0)
-        best = _power_steps(rest, starts[:, [reached.argmax()]], _POWERS)[:, 0]
-        value = rest @ best @ best @ best
-        rest -= value * np.einsum("i,j,k->ijk", best, best, best)
+        starts = _power_steps(deflated, starts, _POWERS)
+        reached = (_images(deflated, starts) * starts).sum(axis=0)
+        best = _power_steps(deflated, starts[:, [reached.argmax()]], _POWERS)[:, 0]
+        value = deflated @ best @ best @ best
+        deflated -= value * np.einsum("i,j,k->ijk", best, best, best)
         vectors[:, component] = best
     return vectors
 

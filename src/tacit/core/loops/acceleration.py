@@ -47,7 +47,7 @@ def solve(matrix, right):
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def extrapolate(values, image, mass, order, points, images):
-    """Where the residuals of the last steps say that the fixed point is (Anderson's type I, in logarithms).
+    """The fixed point extrapolated from the residuals of the last steps (Anderson's type I, in logarithms).
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def extrapolate(values, image, mass, order, points, images):
 
     Returns
     -------
-    (p,) array; empty where the steps say nothing.
+    (p,) array; empty where the steps are dependent.
     """
     m, p = len(order) - 1, len(values)
     last = order[0]
@@ -84,13 +84,13 @@ def extrapolate(values, image, mass, order, points, images):
             for x in range(p):
                 total += move[x] * changes[j, x]
             matrix[i, j] = total
-    share = solve(matrix, right)
-    if len(share) == 0:
+    coefficients = solve(matrix, right)
+    if len(coefficients) == 0:
         return np.empty(0)
     out = images[last].copy()
     for i in range(m):
         for x in range(p):
-            out[x] -= share[i, 0] * (images[last, x] - images[order[i + 1], x])
+            out[x] -= coefficients[i, 0] * (images[last, x] - images[order[i + 1], x])
     for x in range(p):
         # Far out, an extrapolation may leave the range of numbers; it then goes downhill. Zeros stay.
         out[x] = math.exp(min(out[x], 700.0)) if image[x] > 0.0 else 0.0
@@ -114,7 +114,7 @@ def normalise(values, row_starts):
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 def blend(counts, scale, size, pseudo, row_starts, mean, out):
-    """Move a running mean some way towards scaled counts, and make rows that sum to one of it.
+    """Move a running mean towards scaled counts, and normalise its rows.
 
     Pseudo-counts are added to the rows. All in one pass, because the arrays are large.
     """

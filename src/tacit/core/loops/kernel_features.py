@@ -56,10 +56,10 @@ def choose_pivots(values, bandwidth, tolerance, most):
         for i in range(n):
             row[i] = math.exp(exponent * (values[i] - values[pivot]) ** 2)
         for k in range(size):
-            share = factor[k, pivot]
+            coefficient = factor[k, pivot]
             other = factor[k]
             for i in range(n):
-                row[i] -= share * other[i]
+                row[i] -= coefficient * other[i]
         for i in range(n):
             row[i] /= root
             left[i] = max(left[i] - row[i] * row[i], 0.0)

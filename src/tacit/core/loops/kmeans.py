@@ -87,8 +87,8 @@ def sweep(rows, weights, centres, offsets, states, sums, mass):
 
 
 @njit(cache=True, nogil=True)
-def count_pairs(above, own, weights, out):
+def count_pairs(above, below, weights, out):
     """Weighted counts of pairs of states, added to `out`; negative states are missing."""
-    for row in range(len(own)):
-        if above[row] >= 0 and own[row] >= 0:
-            out[above[row], own[row]] += weights[row]
+    for row in range(len(below)):
+        if above[row] >= 0 and below[row] >= 0:
+            out[above[row], below[row]] += weights[row]

@@ -25,8 +25,8 @@ def read_graph(source: str | os.PathLike[str]) -> nx.Graph[str]:
     the names of the variables. All else is text with one edge on a line: ``parent -> child``,
     ``parent,child`` or ``parent child``, or ``one -- other`` on every line for edges without a direction.
     Several arrows on a line are a path. Empty lines, lines that begin with ``#`` and a first line
-    ``parent,child`` are skipped; names with blanks need an arrow, a comma or a tab between them, and may
-    stand in quotes.
+    ``parent,child`` are skipped; names with blanks need an arrow, a comma or a tab between them, and may be
+    quoted.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def graph_from_text(text: str) -> nx.Graph[str]:
 
 def _names(line: str, number: int) -> tuple[list[str], bool]:
     """The names on a line, and whether edges have a direction."""
-    mark = next((each for each in _MARKS if each in line), None)
+    mark = next((candidate for candidate in _MARKS if candidate in line), None)
     if mark is not None:
         names = line.split(mark)
     elif "," in line:
@@ -123,18 +123,18 @@ def _foreign(path: Path) -> nx.Graph[str]:
 
     reader: Any = nx.read_graphml if path.suffix.lower() == ".graphml" else nx.read_gml
     try:
-        found = reader(path)
+        loaded = reader(path)
     except (nx.NetworkXException, SyntaxError, ValueError, KeyError, OSError) as error:
         raise FileFormatError(f"{str(path)!r} cannot be read as a graph: {error}") from error
-    kind: Any = nx.DiGraph if found.is_directed() else nx.Graph
+    kind: Any = nx.DiGraph if loaded.is_directed() else nx.Graph
     graph: nx.Graph[str] = kind()
-    graph.add_nodes_from(str(node) for node in found.nodes)
-    graph.add_edges_from((str(one), str(other)) for one, other in found.edges())
+    graph.add_nodes_from(str(node) for node in loaded.nodes)
+    graph.add_edges_from((str(one), str(other)) for one, other in loaded.edges())
     return graph
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a text that no path can be
+    except (OSError, ValueError):  # text that cannot be a path
         return False

@@ -18,7 +18,6 @@ from tacit.junction.model.shared_tables import Ties
 from tacit.junction.structure.junction_tree import JunctionTree
 from tacit.messages.em import Expectation, Prior, em_step, normalise_rows
 from tacit.messages.online_em import Schedule, run_stepwise_em
-from tacit.messages.patterns import pattern_blocks
 from tacit.trees.learn.em.defaults import (
     FEWEST_PSEUDO_COUNTS,
     GAIN_PER_PARAMETER,
@@ -41,7 +40,7 @@ RANDOM_STARTS = 3
 # Candidate pseudo-counts, in units of a first estimate, and the rows that comparing them takes.
 STRENGTHS = (1.0, 4.0, 16.0, 64.0)
 ROWS_FOR_TRIALS = 100
-# Starts are compared once a step gains less than so many times the final tolerance.
+# Starts are compared once a step gains less than this many times the final tolerance.
 COARSE = 10.0
 
 
@@ -53,27 +52,26 @@ class JunctionJob:
     junction: JunctionTree
     ties: Ties
     moments: CountedMoments
-    shown: Moments  # for spectral learning: the moments, or their means over positions
+    spectral_moments: Moments  # for spectral learning: the moments, or their means over positions
     settings: Settings
     report: Callable[[float, str], None]
 
     def expectation(self, table: Table) -> Expectation:
         """The E-step over the patterns of some rows."""
-        blocks = pattern_blocks(
+        return Expectation.of(
+            self.ties.layout,
             table.codes,
-            self.junction.tree,
-            table.schema.cards,
             table.weights,
+            self.settings.n_jobs,
             merge=self.settings.compress,
         )
-        return Expectation(self.ties.layout, tuple(blocks), self.settings.n_jobs)
 
     @cached_property
     def marginals(self) -> list[Array]:
         """The distribution of each leaf, with half a count more for each category."""
         pairs = self.moments.pairs()
         counts = np.split(pairs.counts.diagonal() + 0.5, pairs.offsets[1:-1])
-        return [each / each.sum() for each in counts]
+        return [column_counts / column_counts.sum() for column_counts in counts]
 
     def prior(self, default_leaf: float, default_hidden: float) -> Prior:
         """The pseudo-counts that the user chose, or the defaults."""
@@ -91,18 +89,18 @@ def learn_auto(job: JunctionJob) -> Learnt:
     """
     ties = job.ties
     starts = _starts(job)
-    strength, tried = _select_pseudo_counts(job, starts)
+    strength, candidates = _select_pseudo_counts(job, starts)
     polished = _polish(job, job.expectation(job.table), job.prior(strength, strength / 2))
     gain = GAIN_PER_PARAMETER * ties.n_parameters
-    runs = [polished(each, COARSE * gain, f"start {n + 1}") for n, each in enumerate(starts)]
+    runs = [polished(start, COARSE * gain, f"start {n + 1}") for n, start in enumerate(starts)]
     best = max(runs, key=lambda run: run.objective)
-    found = polished(best.values, gain, "polishing")
+    fit = polished(best.values, gain, "polishing")
     more = {
         "starts": [run.objective for run in runs],
         "pseudo_counts": strength,
-        "pseudo_counts_tried": tried,
+        "pseudo_counts_tried": candidates,
     }
-    return _learnt(job, found, more)
+    return _learnt(job, fit, more)
 
 
 def _starts(job: JunctionJob) -> list[Array]:
@@ -120,7 +118,7 @@ def _starts(job: JunctionJob) -> list[Array]:
 def _polish(
     job: JunctionJob, expectation: Expectation, prior: Prior
 ) -> Callable[[Array, float, str], EMRun]:
-    """Accelerated MAP-EM from a start until a step gains less than so many nats."""
+    """Accelerated MAP-EM from a start until a step gains less than `least` nats."""
     step = em_step(expectation, job.ties, prior)
 
     def polished(values: Array, least: float, text: str) -> EMRun:
@@ -128,7 +126,7 @@ def _polish(
             step,
             values,
             AbsoluteGain(least),
-            normalise=lambda each: normalise_rows(job.ties, each),
+            normalise=lambda parameters: normalise_rows(job.ties, parameters),
             max_iter=job.settings.max_iter,
             progress=_progress(job, text),
         )
@@ -144,19 +142,21 @@ def _select_pseudo_counts(
     chosen = job.settings.pseudo_counts
     if not isinstance(chosen, str):
         return chosen, []
-    train, judged = split_table(job.table, job.settings.seed, everything=False)
-    if judged is None or train.n_rows < ROWS_FOR_TRIALS:
+    train, validation = split_table(job.table, job.settings.seed, everything=False)
+    if validation is None or train.n_rows < ROWS_FOR_TRIALS:
         return first, []
-    expectation, judge = job.expectation(train), job.expectation(judged)
+    expectation, score_rows = job.expectation(train), job.expectation(validation)
     gain = COARSE * GAIN_PER_PARAMETER * job.ties.n_parameters
-    tried: list[dict[str, float]] = []
+    candidates: list[dict[str, float]] = []
     for times in STRENGTHS:
         polished = _polish(job, expectation, job.prior(times * first, times * first / 2))
-        runs = [polished(each, gain, f"{times:g} x pseudo-counts") for each in starts[:2]]
+        runs = [polished(start, gain, f"{times:g} x pseudo-counts") for start in starts[:2]]
         best = max(runs, key=lambda run: run.objective)
-        score = judge(job.ties.values(best.values))[0] / max(judge.total_weight, 1e-300)
-        tried.append({"pseudo_counts": times * first, "score": score})
-    return max(tried, key=lambda each: each["score"])["pseudo_counts"], tried
+        log_likelihood = score_rows(job.ties.values(best.values))[0]
+        score = log_likelihood / max(score_rows.total_weight, 1e-300)
+        candidates.append({"pseudo_counts": times * first, "score": score})
+    best_candidate = max(candidates, key=lambda candidate: candidate["score"])
+    return best_candidate["pseudo_counts"], candidates
 
 
 def learn_em(job: JunctionJob) -> Learnt:
@@ -190,8 +190,8 @@ def learn_online_em(job: JunctionJob, schedule: Schedule | None = None) -> Learn
     prior = job.prior(MOST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS / 2)
     schedule = schedule or Schedule(n_passes=min(settings.max_iter, Schedule().n_passes))
     start = random_parameters(ties, np.random.default_rng(seeds[1]))
-    found = run_stepwise_em(batches, ties, prior, start, schedule, _progress(job, "stepwise EM"))
-    return _learnt(job, found, {})
+    fit = run_stepwise_em(batches, ties, prior, start, schedule, _progress(job, "stepwise EM"))
+    return _learnt(job, fit, {})
 
 
 def learn_spectral(job: JunctionJob) -> Learnt:
@@ -201,13 +201,13 @@ def learn_spectral(job: JunctionJob) -> Learnt:
 
     job.report(0.1, "counting and factorising")
     with one_blas_thread():
-        found = junction_spectral(
+        factored = junction_spectral(
             job.junction,
-            job.shown,
+            job.spectral_moments,
             n_views=job.settings.n_views,
             features=job.settings.features,
         )
-    return Learnt(found.network, found.report.as_dict())
+    return Learnt(factored.network, factored.report.as_dict())
 
 
 JUNCTION_LEARNERS: dict[str, Callable[[JunctionJob], Learnt]] = {
@@ -219,12 +219,12 @@ JUNCTION_LEARNERS: dict[str, Callable[[JunctionJob], Learnt]] = {
 
 
 def random_parameters(ties: Ties, rng: np.random.Generator) -> Array:
-    """Parameters drawn evenly, rows brought to sum one."""
+    """Uniform random parameters, normalised by row."""
     return normalise_rows(ties, rng.uniform(0.05, 1.0, ties.size))
 
 
 def _prior_strength(job: JunctionJob, start: Array) -> float:
-    """Pseudo-counts of leaf rows, from how far they are from the marginals at the start; see `recipes`."""
+    """Pseudo-counts of leaf rows, from their distance to the marginals at the start."""
     spread, apart = 0.0, 0.0
     pseudo = job.ties.prior(job.marginals, 1.0, 0.0)
     for block in job.ties.blocks:
@@ -241,19 +241,19 @@ def _progress(job: JunctionJob, text: str) -> Callable[[int, float], None] | Non
     if job.report is silent:
         return None
 
-    def tell(count: int, objective: float) -> None:
+    def report(count: int, objective: float) -> None:
         job.report(1 - 1 / (1 + count / 10), f"{text}, step {count}, {objective:.1f}")
 
-    return tell
+    return report
 
 
-def _learnt(job: JunctionJob, found: EMRun, more: dict[str, Any]) -> Learnt:
+def _learnt(job: JunctionJob, fit: EMRun, more: dict[str, Any]) -> Learnt:
     diagnostics: dict[str, Any] = {
         "n_parameters": job.ties.n_parameters,
-        "objective": found.objective,
-        "n_steps": found.n_steps,
-        "converged": found.converged,
-        "trace": list(found.trace),
+        "objective": fit.objective,
+        "n_steps": fit.n_steps,
+        "converged": fit.converged,
+        "trace": list(fit.trace),
         **more,
     }
-    return Learnt(job.ties.tables(found.values), diagnostics)
+    return Learnt(job.ties.tables(fit.values), diagnostics)

@@ -67,7 +67,7 @@ class JunctionPlan:
 
 
 def plan_of(junction: JunctionTree, ties: Ties, n_rows: int, features: int) -> JunctionPlan:
-    """The plan of a junction tree for so many rows."""
+    """The plan of a junction tree for a number of rows."""
     tree, layout = junction.tree, ties.layout
     hidden = list(tree.hidden)
     entries = [rows * columns for rows, columns in layout.shapes]
@@ -92,7 +92,7 @@ def _largest_table(junction: JunctionTree, features: int) -> int:
 
     tree, most = junction.tree, 1
     card = max(junction.n_states[: tree.n_leaves])
-    shown = max(2, min(junction.caps[: tree.n_leaves]))  # what one column shows at least
+    shown = max(2, min(junction.caps[: tree.n_leaves]))  # rank that one column has at least
     for node in tree.hidden:
         cells = 1
         sides = [*tree.children[node], *([node] if node != tree.root else [])]

@@ -1,8 +1,8 @@
-"""Which observed variables stand for the two sides of each separator of a junction tree.
+"""The views of each separator of a junction tree: observed variables on its two sides.
 
-How many joint states of a separator some variables can tell apart is bounded by their categories, by the
-states of the hidden variables that they depend on, and by every separator on the way. Numbers of categories
-alone are not enough: four categories that depend on one hidden variable of two states show two.
+The rank that some variables have at a separator is bounded by their categories, by the states of the hidden
+variables that they depend on, and by every separator on the path. Numbers of categories alone are not enough:
+four categories that depend on one hidden variable of two states have rank two.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from tacit.trees.moments.source import Moments
 
 Integers = NDArray[np.int64]
 
-# Variables that are tried when a group is made larger; cells of a group; cells of a table of two sides.
-MOST_TRIED = 8
+# Candidate variables when a group grows; cells of a group; cells of a table of two sides.
+MOST_CANDIDATES = 8
 MOST_GROUP_CELLS = 256
 MOST_TABLE_CELLS = 1 << 14
-# Sets of several columns above a separator: more of them were not better, and their tables are large.
+# Sets of several columns above a separator: more of them did not help, and their tables are large.
 MOST_GROUPED_VIEWS = 2
 
 
 @dataclass(frozen=True, eq=False)
 class SeparatorPlan:
-    """What the graph says about the edges of a junction tree; an edge is named by its lower node."""
+    """Bounds on ranks at the edges of a junction tree; an edge is named by its lower node."""
 
     junction: JunctionTree
     inside: NDArray[np.bool_]  # (edge, leaf)  whether the leaf lies below the edge
@@ -46,12 +46,12 @@ class SeparatorPlan:
 
     @cached_property
     def single(self) -> Integers:
-        """(edge,) The largest rank that a leaf below shows of a leaf above."""
+        """(edge,) The largest rank of the joint table of a leaf below and a leaf above."""
         most = [self.path_ranks[np.ix_(row, ~row)].max(initial=1) for row in self.inside]
         return np.minimum(np.array(most, dtype=np.int64), self.caps)
 
     def rank(self, group: Group, edge: int, *, above: bool) -> int:
-        """The joint states of an edge's separator that a group of leaves on one side can show at most."""
+        """The largest rank that a group of leaves on one side can have at an edge's separator."""
         key = (group, edge, above)
         if key not in self._ranks:
             self._ranks[key] = self._rank(group, edge, above=above)
@@ -64,27 +64,27 @@ class SeparatorPlan:
     def _rank(self, group: Group, edge: int, *, above: bool) -> int:
         junction = self.junction
         target = int(junction.tree.parent[edge]) if above else edge
-        # Where leaves are on their way to the target: the joint states that they show there, and the
-        # variables that they depend on. Those that meet farthest from the target are joined first.
-        states, given = junction.n_states, junction.given
-        reached = [(leaf, states[leaf], frozenset(given[leaf])) for leaf in group]
-        while len(reached) > 1:
+        # Branches on their paths to the target: node, rank and the variables that they depend on. Those
+        # that meet farthest from the target are joined first.
+        states, conditioned_on = junction.n_states, junction.conditioned_on
+        branches = [(leaf, states[leaf], frozenset(conditioned_on[leaf])) for leaf in group]
+        while len(branches) > 1:
             where, first, second = max(
-                (self._meeting(reached[i][0], reached[j][0], target), i, j)
-                for i, j in combinations(range(len(reached)), 2)
+                (self._meeting(branches[i][0], branches[j][0], target), i, j)
+                for i, j in combinations(range(len(branches)), 2)
             )
             met = where[1]
-            two = [self._arrived(reached[at], met) for at in (first, second)]
-            both = (met, two[0] * two[1], reached[first][2] | reached[second][2])
-            reached = [each for at, each in enumerate(reached) if at not in (first, second)]
-            reached.append(both)
-        if not reached:
+            two = [self._arrived(branches[at], met) for at in (first, second)]
+            both = (met, two[0] * two[1], branches[first][2] | branches[second][2])
+            branches = [branch for at, branch in enumerate(branches) if at not in (first, second)]
+            branches.append(both)
+        if not branches:
             return 1
-        rank = self._arrived(reached[0], target)
-        return min(rank, junction.count(reached[0][2]), junction.caps[edge])
+        rank = self._arrived(branches[0], target)
+        return min(rank, junction.count(branches[0][2]), junction.caps[edge])
 
     def _meeting(self, one: int, other: int, target: int) -> tuple[int, int]:
-        """How far from a target the ways to it from two nodes meet, and at which node."""
+        """The distance from a target at which the paths from two nodes meet, and the node where they do."""
         common = self._common
         first, second, third = common[one, other], common[one, target], common[other, target]
         node = int(first if second == third else second if first == third else third)
@@ -92,9 +92,9 @@ class SeparatorPlan:
         between = int(common[node, target])
         return int(depth[node] + depth[target] - 2 * depth[between]), node
 
-    def _arrived(self, way: tuple[int, int, frozenset[str]], node: int) -> int:
-        """The joint states that are left when a way has come to a node."""
-        start, rank, needs = way
+    def _arrived(self, branch: tuple[int, int, frozenset[str]], node: int) -> int:
+        """The rank that is left of a branch at a node."""
+        start, rank, needs = branch
         if start == node:
             return rank
         return min(rank, self.junction.count(needs), int(self._narrowest[start, node]))
@@ -110,7 +110,7 @@ class SeparatorPlan:
 
     @cached_property
     def _common(self) -> Integers:
-        """(node, node) The nearest node above two, one of them where it is above the other."""
+        """(node, node) The lowest common ancestor."""
         parent = self.junction.tree.parent
         n_nodes = len(parent)
         below = np.eye(n_nodes, dtype=np.bool_)
@@ -128,7 +128,7 @@ class SeparatorPlan:
         n_nodes = tree.n_nodes
         narrow = np.full((n_nodes, n_nodes), np.iinfo(np.int64).max)
         for node in reversed(range(n_nodes - 1)):
-            # All nodes after this one are outside of its subtree, and their numbers are known.
+            # All nodes after this one are outside of its subtree, and their values are known.
             later = slice(node + 1, n_nodes)
             narrow[node, later] = np.minimum(caps[node], narrow[tree.parent[node], later])
             narrow[later, node] = narrow[node, later]
@@ -137,15 +137,15 @@ class SeparatorPlan:
 
 @lru_cache(maxsize=32)
 def separator_plan(junction: JunctionTree) -> SeparatorPlan:
-    """The plan of a junction tree; remembered, because one is often fitted many times."""
+    """The plan of a junction tree; cached, because one is often fitted many times."""
     tree = junction.tree
     inside = np.zeros((tree.n_nodes, tree.n_leaves), dtype=np.bool_)
     reach = np.zeros((tree.n_nodes, tree.n_leaves), dtype=np.int64)  # narrowest on the way up
     leaves = range(tree.n_leaves)
-    own = [min(junction.n_states[leaf], junction.caps[leaf]) for leaf in leaves]
+    leaf_ranks = [min(junction.n_states[leaf], junction.caps[leaf]) for leaf in leaves]
     paths = np.zeros((tree.n_leaves, tree.n_leaves), dtype=np.int64)
     paths[leaves, leaves] = [junction.n_states[leaf] for leaf in leaves]
-    inside[leaves, leaves], reach[leaves, leaves] = True, own
+    inside[leaves, leaves], reach[leaves, leaves] = True, leaf_ranks
     for node in tree.hidden:
         for child in tree.children[node]:
             one, two = np.flatnonzero(inside[node]), np.flatnonzero(inside[child])
@@ -167,12 +167,11 @@ def separator_bases(
     features: int,
     cut: float,
 ) -> dict[int, EdgeBasis]:
-    """A basis for what crosses each separator, by lower node.
+    """A basis for each separator, by lower node.
 
-    A column below against several above it first, those that depend on each other most. Where the data show
-    all that they can, and the separator has more joint states, both sides get one column more, up to
-    `features` of them. A leaf with no more categories than states behind it, all of which show, is sent as
-    it is and has no basis.
+    Starts with one column below and several above, the most dependent ones. Where their table has full rank
+    and the separator has more joint states, both sides get one more column, up to `features` of them. A leaf
+    whose categories are all distinguishable is passed on unchanged and has no basis.
 
     Parameters
     ----------
@@ -181,8 +180,8 @@ def separator_bases(
     """
     plan = separator_plan(junction)
     edges = _single_views(plan, pairs, n_views)
-    # Shrinking took 5 to 10 % off the errors where directions are weak, and made independence the limit of
-    # few rows.
+    # Shrinkage reduced errors by 5 to 10 % where directions are weak; with few rows the model tends to
+    # independence.
     bases = edge_bases(moments, pairs, edges, cut=cut, shrink=True)
     size, growing = 1, edges
     while growing and size < features:
@@ -190,41 +189,42 @@ def separator_bases(
         growing = {
             edge: wider
             for edge in growing
-            if bases[edge].seen.rank >= bases[edge].seen.views.rank
-            and (wider := _wider(plan, pairs, edge, bases[edge].seen.views, n_views, size))
+            if bases[edge].spectrum.rank >= bases[edge].spectrum.views.rank
+            and (wider := _wider(plan, pairs, edge, bases[edge].spectrum.views, n_views, size))
         }
         bases.update(edge_bases(moments, pairs, growing, cut=cut, shrink=True))
     for leaf in range(junction.tree.n_leaves):
-        if leaf in bases and _is_sent(bases[leaf].seen, junction, leaf):
+        if leaf in bases and _is_sent(bases[leaf].spectrum, junction, leaf):
             del bases[leaf]
     return bases
 
 
-def _is_sent(seen: EdgeSpectrum, junction: JunctionTree, leaf: int) -> bool:
-    """Whether a leaf is sent as it is: all of it shows, or all that could be shown of more than that."""
-    if seen.rank >= junction.n_states[leaf]:
+def _is_sent(spectrum: EdgeSpectrum, junction: JunctionTree, leaf: int) -> bool:
+    """Whether a leaf is passed on unchanged: it has full rank, or its views limit the rank."""
+    if spectrum.rank >= junction.n_states[leaf]:
         return True
-    return seen.rank >= seen.views.rank and seen.views.rank < junction.caps[leaf]
+    return spectrum.rank >= spectrum.views.rank and spectrum.views.rank < junction.caps[leaf]
 
 
 def _single_views(plan: SeparatorPlan, pairs: PairMoments, n_views: int) -> dict[int, EdgeViews]:
-    """One leaf below each edge and several above it, those that depend on each other most."""
+    """One leaf below each edge and several above it, the most dependent ones."""
     from tacit.trees.loops.views import best_views
 
     n_leaves = plan.junction.tree.n_leaves
     args = pairs.spectra, pairs.shown, plan.path_ranks, plan.inside, plan.single, n_views
     stars, views, strengths, _ = best_views(*args)
-    n_found = np.maximum(((views >= 0) & (strengths > 0)).sum(axis=1), views[:, 0] >= 0)
+    n_usable = np.maximum(((views >= 0) & (strengths > 0)).sum(axis=1), views[:, 0] >= 0)
     every = zip(
-        *(each.tolist() for each in (n_found, stars, views, strengths, plan.single)), strict=True
+        *(column.tolist() for column in (n_usable, stars, views, strengths, plan.single)),
+        strict=True,
     )
     out = {}
-    for edge, (n, star, own, weights, rank) in enumerate(every):
-        above: tuple[Group, ...] = tuple(zip(own[:n], strict=True))
+    for edge, (n, star, edge_views, weights, rank) in enumerate(every):
+        above: tuple[Group, ...] = tuple(zip(edge_views[:n], strict=True))
         noise = LEAF_NOISE if edge < n_leaves else 1.0
         if n:
             out[edge] = EdgeViews((star,), above, tuple(weights[:n]), rank, noise)
-        else:  # above an only child there is nothing
+        else:  # an only child has no leaves above it
             out[edge] = EdgeViews((star,), ((),), (1.0,), 1, noise)
     return out
 
@@ -232,7 +232,7 @@ def _single_views(plan: SeparatorPlan, pairs: PairMoments, n_views: int) -> dict
 def _wider(
     plan: SeparatorPlan, pairs: PairMoments, edge: int, views: EdgeViews, n_views: int, size: int
 ) -> EdgeViews | None:
-    """Groups of so many leaves on each side of an edge, if they can show more than smaller ones."""
+    """Groups of `size` leaves on each side of an edge, if they can have a larger rank than smaller ones."""
     if views.rank >= plan.caps[edge]:
         return None
     inside, outside = np.flatnonzero(plan.inside[edge]), np.flatnonzero(~plan.inside[edge])
@@ -250,28 +250,28 @@ def _wider(
         if len(groups) >= min(n_views, MOST_GROUPED_VIEWS):
             break
     best = max(groups.values())
-    kept = tuple(group for group, rank in groups.items() if rank == best)
+    best_groups = tuple(group for group, rank in groups.items() if rank == best)
     if min(reached, best) <= views.rank:
         return None
-    return EdgeViews(below, kept, (1.0,) * len(kept), min(reached, best), views.noise)
+    return EdgeViews(below, best_groups, (1.0,) * len(best_groups), min(reached, best), views.noise)
 
 
 def _grown(
     plan: SeparatorPlan, edge: int, order: Sequence[int], size: int, *, above: bool, first: int
 ) -> tuple[Group, int]:
-    """A group of leaves, grown from one until it can show all joint states; and how many it can."""
-    states, wanted = plan.junction.n_states, int(plan.caps[edge])
+    """A group of leaves, grown from one until it can have full rank; and its rank."""
+    states, n_states = plan.junction.n_states, int(plan.caps[edge])
     group: Group = (first,)
     rank = plan.rank(group, edge, above=above)
-    while rank < wanted and len(group) < size:
+    while rank < n_states and len(group) < size:
         room = MOST_GROUP_CELLS // prod(states[leaf] for leaf in group)
         able = (leaf for leaf in order if leaf not in group and states[leaf] <= room)
         best, most = group, rank
-        for leaf in islice(able, MOST_TRIED):
+        for leaf in islice(able, MOST_CANDIDATES):
             reached = plan.rank((*group, leaf), edge, above=above)
             if reached > most:
                 best, most = (*group, leaf), reached
-            if most >= wanted:
+            if most >= n_states:
                 break
         if most <= rank:
             break

@@ -27,9 +27,9 @@ def junction_spectral(
 ) -> Factored:
     """A latent junction tree, up to a change of basis at every separator (thesis Algorithm 6).
 
-    What crosses a separator is written in singular vectors of some columns on one side against several sets
-    of columns on the other; the tensor of a node is the joint table of its branches in these bases, with the
-    basis towards the parent undone by one linear system for all sets.
+    The basis of a separator are singular vectors of the joint table of some columns on one side and several
+    sets of columns on the other; the tensor of a node is the joint table of its branches in these bases, with
+    the basis towards the parent inverted by one linear system for all sets.
 
     Parameters
     ----------
@@ -40,11 +40,10 @@ def junction_spectral(
     features : int
         Columns that a set has at most.
     whiten : bool
-        Divide by the roots of the shares of the categories. Without: as printed in the thesis.
+        Divide by the square roots of the frequencies of the categories. Without: as printed in the thesis.
     cut : float
-        Directions are kept whose singular value exceeds this many times the noise to be expected (half of
-        one over the root of the number of rows for tables that are not whitened); never more than the
-        separator has joint states. 0 keeps all of these.
+        Directions are kept whose singular value exceeds this many times the expected noise (for tables that
+        are not whitened, 0.5 / sqrt(n_rows)); never more than the separator has joint states. 0 keeps all.
     most : int, optional
         Directions of a separator that are kept at most.
     """
@@ -57,14 +56,18 @@ def junction_spectral(
     pairs = pair_moments(moments, n_values, whiten=whiten)
     bases = separator_bases(junction, moments, pairs, n_views=n_views, features=features, cut=cut)
     if most is not None:
-        kept = slice(max(1, most))
+        leading = slice(max(1, most))
         for edge in set(bases).intersection(junction.tree.hidden):
             basis = bases[edge]
-            left, right, emit = basis.left[:, kept], basis.right[:, kept], basis.emit[:, kept]
+            left, right, emit = (
+                basis.left[:, leading],
+                basis.right[:, leading],
+                basis.emit[:, leading],
+            )
             bases[edge] = basis._replace(left=left, right=right, emit=emit)
     nodes: Mapping[int, Dense | Chain] = node_cores(
         junction.tree, moments, bases, list(junction.tree.hidden)
     )
     network = assembled_network(junction.tree, moments, bases, nodes)
-    seen = {edge: basis.seen for edge, basis in bases.items()}
-    return Factored(network, Report("spectral", junction.tree, seen, {}))
+    spectra = {edge: basis.spectrum for edge, basis in bases.items()}
+    return Factored(network, Report("spectral", junction.tree, spectra, {}))

@@ -1,8 +1,8 @@
 """A start for EM on a junction tree: the moment start of a latent tree within the graph.
 
-A spanning tree of the hidden variables, with every observed variable under one of those that it depends on,
-is a latent tree; its tables come from moments. A conditional distribution of the graph starts as what the
-tree says of the variable and the parent next to it; what the tree does not say starts at random.
+A spanning tree of the hidden variables, with every observed variable below one of its parents, is a latent
+tree; its tables come from moments. A conditional distribution of the graph starts at that of the variable and
+its parent in the tree, and at random where the tree has no such edge.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
 
-# Largest share of a row that chance has, so that states which the tree does not tell apart can part.
+# Weight of the random part of a row, which breaks symmetries between states that the tree leaves.
 CHANCE = 0.1
-# With fewer columns there is nothing that a tree could say.
+# A latent tree needs at least so many columns.
 FEWEST_COLUMNS = 3
-# How strongly a hidden variable that the tree left out is taken to follow the one next to it.
+# P(state of the parent is repeated) for a hidden variable that the tree left out.
 FOLLOWS = 0.8
 
 
@@ -38,7 +38,7 @@ def skeleton_start(
     most_states: int,
     rng: np.random.Generator,
 ) -> Array:
-    """Parameters near good ones, from pair counts and one pass over the rows.
+    """Initial parameters, from pair counts and one pass over the rows.
 
     Parameters
     ----------
@@ -47,34 +47,36 @@ def skeleton_start(
     codes : (row, leaf) array of int
     weights : (row,) array or None
     most_states : int
-        Hidden variables with more states start with so many, split by small random changes.
+        Hidden variables with more states start with this many, split by small random changes.
     rng : numpy.random.Generator
     """
     junction = ties.junction
-    known = None
+    skeleton = None
     if junction.tree.n_leaves >= FEWEST_COLUMNS:
-        known = _tree_tables(junction, pairs, codes, weights, most_states, rng)
+        skeleton = _tree_tables(junction, pairs, codes, weights, most_states, rng)
     out = np.empty(ties.size)
     for block in ties.blocks:
         rows = rng.uniform(0.05, 1.0, (block.n_rows, block.n_columns))
         rows /= rows.sum(axis=1, keepdims=True)
-        found = [] if known is None else [_family(junction, each, known) for each in block.families]
-        told = [each for each in found if each is not None]
-        if told:
-            rows = CHANCE * rows + (1 - CHANCE) * np.mean(told, axis=0)
+        tables: list[Array | None] = []
+        if skeleton is not None:
+            tables = [_family(junction, family, skeleton) for family in block.families]
+        estimates = [table for table in tables if table is not None]
+        if estimates:
+            rows = CHANCE * rows + (1 - CHANCE) * np.mean(estimates, axis=0)
         out[block.span] = rows.ravel()
     return out
 
 
-class _Known:
-    """What a latent tree says of its variables, one at a time and two at a time."""
+class _Skeleton:
+    """The marginals and conditionals of a latent tree."""
 
     def __init__(self, tables: Tables, states: dict[str, int]) -> None:
         self.tables = tables
         self.place = {name: node for node, name in enumerate(tables.tree.names)}
         self.states = states
 
-    def given(self, child: str, parent: str) -> Array | None:
+    def conditional(self, child: str, parent: str) -> Array | None:
         """P(child | parent) where the two are joined in the tree, (parent, child)."""
         if child not in self.place or parent not in self.place:
             return None
@@ -90,13 +92,13 @@ class _Known:
 
     def marginal(self, node: int) -> Array:
         """P(node)."""
-        way = [node]
-        while self.tables.tree.parent[way[-1]] >= 0:
-            way.append(int(self.tables.tree.parent[way[-1]]))
-        share: Array = self.tables.table(way[-1])[0]
-        for each in reversed(way[:-1]):
-            share = share @ self.tables.table(each)
-        return share
+        path = [node]
+        while self.tables.tree.parent[path[-1]] >= 0:
+            path.append(int(self.tables.tree.parent[path[-1]]))
+        probabilities: Array = self.tables.table(path[-1])[0]
+        for child in reversed(path[:-1]):
+            probabilities = probabilities @ self.tables.table(child)
+        return probabilities
 
 
 def _tree_tables(
@@ -106,7 +108,7 @@ def _tree_tables(
     weights: Array | None,
     most_states: int,
     rng: np.random.Generator,
-) -> _Known:
+) -> _Skeleton:
     columns = list(junction.tree.names[: junction.tree.n_leaves])
     topology = Topology.parse(_spanning_edges(junction), columns)
     tree = topology.rooted(columns)
@@ -116,11 +118,11 @@ def _tree_tables(
         states.append(states[leaf] if leaf >= 0 else junction.states[tree.names[node]])
     lay = layout(tree, tuple(states))
     values = moment_start(lay, pairs, codes, weights, most_states=most_states, rng=rng)
-    return _Known(Tables(lay, values), dict(junction.states))
+    return _Skeleton(Tables(lay, values), dict(junction.states))
 
 
 def _spanning_edges(junction: JunctionTree) -> list[tuple[str, str]]:
-    """The edges of a latent tree within the graph: near ones first, in the graph's order."""
+    """The edges of a latent tree within the graph: short ones first, in the graph's order."""
     import networkx as nx
 
     graph = junction.graph
@@ -152,7 +154,7 @@ def _spanning_edges(junction: JunctionTree) -> list[tuple[str, str]]:
 
 
 def _prune(spanning: Any, name: str, observed: set[str]) -> None:
-    """Take off a hidden variable at an end, and those that come to be at an end by that."""
+    """Remove a hidden variable at an end, and those that then are at an end."""
     while name in spanning and name not in observed and spanning.degree(name) <= 1:
         around = list(spanning[name])
         spanning.remove_node(name)
@@ -161,36 +163,36 @@ def _prune(spanning: Any, name: str, observed: set[str]) -> None:
         name = around[0]
 
 
-def _family(junction: JunctionTree, family: Family, known: _Known) -> Array | None:
-    """P(children | parents) as far as the tree says, (joint parents, children)."""
+def _family(junction: JunctionTree, family: Family, skeleton: _Skeleton) -> Array | None:
+    """P(children | parents) by the tree, (joint parents, children)."""
     if len(family.children) > 1:
         return None
     child = family.children[0]
     shape = [junction.states[name] for name in family.parents]
     table = None
     for axis, parent in enumerate(family.parents):
-        pair = known.given(child, parent)
-        if pair is None and table is None and _left_out(junction, known, child, parent):
+        pair = skeleton.conditional(child, parent)
+        if pair is None and table is None and _left_out(junction, skeleton, child, parent):
             pair = _following(junction.states[parent], junction.states[child])
         if pair is None:
             continue
-        wide = np.moveaxis(
+        expanded = np.moveaxis(
             np.broadcast_to(pair, (*shape[:axis], *shape[axis + 1 :], *pair.shape)), -2, axis
         )
-        table = wide if table is None else table * wide
+        table = expanded if table is None else table * expanded
     if table is None:
-        if family.parents or child not in known.place:
+        if family.parents or child not in skeleton.place:
             return None
-        return known.marginal(known.place[child])[None]
+        return skeleton.marginal(skeleton.place[child])[None]
     flat: Array = table.reshape(-1, junction.states[child])
     rows: Array = flat / np.maximum(flat.sum(axis=1, keepdims=True), 1e-300)
     return rows
 
 
-def _left_out(junction: JunctionTree, known: _Known, child: str, parent: str) -> bool:
-    """Whether one of two hidden variables was left out of the tree, where it had two neighbours only."""
+def _left_out(junction: JunctionTree, skeleton: _Skeleton, child: str, parent: str) -> bool:
+    """Whether one of two hidden variables was left out of the tree, because it had only two neighbours."""
     hidden = set(junction.hidden_variables)
-    return child in hidden and parent in hidden and not {child, parent} <= set(known.place)
+    return child in hidden and parent in hidden and not {child, parent} <= set(skeleton.place)
 
 
 def _following(n_parent: int, n_child: int) -> Array:

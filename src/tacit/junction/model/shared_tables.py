@@ -1,8 +1,8 @@
 """Tables of a junction tree as products of a few parameters, some of them shared.
 
-A node's table leads from the joint states of its parent's variables to its own. Entries where the two
-disagree on a variable that both hold are zero; every other entry is a product of conditional probabilities
-of the graph's variables, each of which is a parameter. Several variables may share theirs.
+A node's table is P(joint state | joint state of its parent). Entries where the two disagree on a common
+variable are zero; every other entry is a product of conditional probabilities of the graph's variables, each
+of which is a parameter. Several variables may share a conditional distribution.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ _MAX_CACHED = 32
 
 
 class Family(NamedTuple):
-    """Variables with a distribution given others; one, or several at once where a graph has no directions."""
+    """Children and their parents; several children where the graph is undirected."""
 
     children: tuple[str, ...]
     parents: tuple[str, ...]
@@ -47,7 +48,7 @@ class Block:
 
     @property
     def span(self) -> slice:
-        """Where the parameters stand in the flat array."""
+        """The slice of the parameters in the flat array."""
         return slice(self.start, self.start + self.n_rows * self.n_columns)
 
 
@@ -58,7 +59,7 @@ class Ties:
     junction: JunctionTree
     layout: Layout
     blocks: tuple[Block, ...]
-    factors: Integers  # (place, entry)  the parameters whose product an entry is; two more mean one and zero
+    factors: Integers  # (factor, entry)  parameters whose product an entry is; indices n, n + 1: one, zero
 
     @property
     def size(self) -> int:
@@ -68,16 +69,16 @@ class Ties:
     @cached_property
     def row_starts(self) -> Integers:
         """Where each conditional distribution starts among the parameters."""
-        rows = [each.start + each.n_columns * np.arange(each.n_rows) for each in self.blocks]
+        rows = [block.start + block.n_columns * np.arange(block.n_rows) for block in self.blocks]
         return np.concatenate([np.empty(0, dtype=np.int64), *rows]).astype(np.int64)
 
     @cached_property
     def n_parameters(self) -> int:
         """Free parameters: each row sums to one."""
-        return sum(each.n_rows * (each.n_columns - 1) for each in self.blocks)
+        return sum(block.n_rows * (block.n_columns - 1) for block in self.blocks)
 
     def values(self, parameters: Array) -> Array:
-        """The flat tables that parameters make."""
+        """The flat tables of some parameters."""
         extended = np.append(parameters, (1.0, 0.0))
         out: Array = extended[self.factors[0]]
         for place in self.factors[1:]:
@@ -86,10 +87,10 @@ class Ties:
 
     def mass(self, counts: Array) -> Array:
         """Expected counts of the parameters, from those of table entries."""
-        found = np.zeros(self.size + 2)
+        expected = np.zeros(self.size + 2)
         for place in self.factors:
-            found += np.bincount(place, weights=counts, minlength=self.size + 2)
-        return found[: self.size]
+            expected += np.bincount(place, weights=counts, minlength=self.size + 2)
+        return expected[: self.size]
 
     def tables(self, parameters: Array) -> Tables:
         """The tables with rows that sum to one, the same distribution."""
@@ -105,7 +106,7 @@ class Ties:
         return out
 
     def prior(self, marginals: Sequence[Array], leaf: float, hidden: float) -> Array:
-        """Pseudo-counts per row of parameters: those of leaves spread as their marginals, others evenly.
+        """Pseudo-counts of each parameter: those of leaves in proportion to their marginals, others equal.
 
         Parameters
         ----------
@@ -116,18 +117,20 @@ class Ties:
         places = {name: place for place, name in enumerate(tree.names[: tree.n_leaves])}
         pseudo = np.empty(self.size)
         for block in self.blocks:
-            shares = [
+            distributions = [
                 marginals[places[family.children[0]]]
                 for family in block.families
                 if family.children[0] in places
             ]
-            row = leaf * np.mean(shares, axis=0) if shares else hidden / block.n_columns
+            row = (
+                leaf * np.mean(distributions, axis=0) if distributions else hidden / block.n_columns
+            )
             pseudo[block.span] = np.broadcast_to(row, (block.n_rows, block.n_columns)).ravel()
         return pseudo
 
 
 def ties(junction: JunctionTree, shared: Mapping[str, str] | None = None) -> Ties:
-    """How the tables of a junction tree are made of its graph's conditional distributions.
+    """The parameter tying of a junction tree, from its graph's conditional distributions.
 
     Parameters
     ----------
@@ -137,32 +140,32 @@ def ties(junction: JunctionTree, shared: Mapping[str, str] | None = None) -> Tie
     """
     lay = layout(junction.tree, junction.n_states)
     placed = _placed_families(junction)
-    blocks, starts = _blocks(junction, [family for each in placed for family in each], shared or {})
+    blocks, starts = _blocks(junction, list(chain.from_iterable(placed)), shared or {})
     one = blocks[-1].span.stop if blocks else 0
     columns = []
     for node, families in enumerate(placed):
         columns.append(_node_factors(junction, node, families, starts, one))
-    depth = max(len(each) for each in columns)
+    depth = max(map(len, columns))
     factors = np.full((depth, lay.size), one, dtype=np.int64)
-    for node, each in enumerate(columns):
-        factors[: len(each), lay.starts[node] : lay.starts[node + 1]] = each
+    for node, parameters in enumerate(columns):
+        factors[: len(parameters), lay.starts[node] : lay.starts[node + 1]] = parameters
     return Ties(junction, lay, blocks, factors)
 
 
 def _placed_families(junction: JunctionTree) -> list[list[Family]]:
-    """The families whose probabilities each node's table multiplies; every family stands once."""
+    """The families whose probabilities each node's table multiplies; every family occurs once."""
     tree, graph = junction.tree, junction.graph
     placed: list[list[Family]] = [[] for _ in tree.names]
     copies = _copies(junction)
     for leaf in range(tree.n_leaves):
         if leaf not in copies:
-            placed[leaf].append(Family(junction.members[leaf], junction.given[leaf]))
+            placed[leaf].append(Family(junction.members[leaf], junction.conditioned_on[leaf]))
     if graph.parents is None:
         for node in tree.hidden:
-            above = junction.given[node]
-            own = tuple(name for name in junction.members[node] if name not in above)
-            if own:
-                placed[node].append(Family(own, above))
+            above = junction.conditioned_on[node]
+            children = tuple(name for name in junction.members[node] if name not in above)
+            if children:
+                placed[node].append(Family(children, above))
         return placed
     outer = {tree.names[leaf] for leaf in range(tree.n_leaves) if leaf not in copies}
     reach = {}
@@ -178,19 +181,19 @@ def _placed_families(junction: JunctionTree) -> list[list[Family]]:
 
 
 def _copies(junction: JunctionTree) -> set[int]:
-    """The leaves that only show a variable of a hidden node."""
+    """The leaves that are copies of a variable of a hidden node."""
     leaves = range(junction.tree.n_leaves)
-    return {leaf for leaf in leaves if junction.given[leaf] == junction.members[leaf]}
+    return {leaf for leaf in leaves if junction.conditioned_on[leaf] == junction.members[leaf]}
 
 
 def _blocks(
     junction: JunctionTree, families: Sequence[Family], shared: Mapping[str, str]
 ) -> tuple[tuple[Block, ...], dict[Family, int]]:
-    """The blocks of parameters, and where each family's start."""
+    """The blocks of parameters, and the offset of each family."""
     groups: dict[str, list[Family]] = {}
     for family in families:
-        own = "+".join(family.children)
-        groups.setdefault(shared.get(own, own), []).append(family)
+        child = "+".join(family.children)
+        groups.setdefault(shared.get(child, child), []).append(family)
     blocks, starts, start = [], {}, 0
     for name, members in groups.items():
         shapes = {
@@ -218,27 +221,27 @@ def _node_factors(
 ) -> list[Integers]:
     """For each factor of a node's table, the parameter behind every entry."""
     tree = junction.tree
-    own = junction.members[node]
+    members = junction.members[node]
     above = () if node == tree.root else junction.members[int(tree.parent[node])]
-    shape = [junction.states[name] for name in (*above, *own)]
+    shape = [junction.states[name] for name in (*above, *members)]
     axes = np.indices(shape).reshape(len(shape), -1) if shape else np.zeros((0, 1), dtype=np.int64)
     n_above = len(above)
     value: dict[str, Integers] = dict(zip(above, axes[:n_above], strict=True))
     agree = np.ones(axes.shape[1], dtype=np.bool_)
-    for name, codes in zip(own, axes[n_above:], strict=True):
+    for name, codes in zip(members, axes[n_above:], strict=True):
         agree &= value.get(name, codes) == codes
         value[name] = codes
-    found = []
+    factors = []
     for family in families:
         index = np.zeros(axes.shape[1], dtype=np.int64)
         for name in (*family.parents, *family.children):
             index = index * junction.states[name] + value[name]
-        found.append(np.where(agree, index + starts[family], one + 1))
-    return found or [np.where(agree, one, one + 1)]
+        factors.append(np.where(agree, index + starts[family], one + 1))
+    return factors or [np.where(agree, one, one + 1)]
 
 
 def _calibrated(lay: Layout, values: Array) -> Tables:
-    """Tables of the same joint distribution whose rows sum to one: sums move up to the parent."""
+    """Tables of the same joint distribution whose rows sum to one: sums are passed up to the parent."""
     tree = lay.tree
     below = [np.ones(k) for k in lay.n_states]
     out = values.copy()

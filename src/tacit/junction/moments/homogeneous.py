@@ -48,15 +48,15 @@ class ShiftedMoments:
     def tables(self, subsets: Sequence[tuple[int, ...]]) -> list[Array]:
         """The joint probabilities of sets of columns, each the mean over all shifts."""
         n = len(self.cards)
-        spans, asked = [], []
+        spans, shifted_subsets = [], []
         for subset in subsets:
             low, high = min(subset, default=0), max(subset, default=-1)
             shifted = [tuple(at - low + s for at in subset) for s in range(n - (high - low))]
             spans.append(len(shifted))
-            asked.extend(shifted if subset else [subset] * len(shifted))
-        found = self.single.tables(asked)
+            shifted_subsets.extend(shifted if subset else [subset] * len(shifted))
+        tables = self.single.tables(shifted_subsets)
         out, start = [], 0
         for span in spans:
-            out.append(np.mean(found[start : start + span], axis=0))
+            out.append(np.mean(tables[start : start + span], axis=0))
             start += span
         return out

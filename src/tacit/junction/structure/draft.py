@@ -70,7 +70,7 @@ class JunctionDraft:
         return len(self.near[node]) + len(self.leaves[node])
 
     def attach(self, leaf: str) -> None:
-        """Hang a leaf where all that it needs is: at a node with room, of as few states as can be."""
+        """Attach a leaf to a node with all variables that it depends on: one with room and few states."""
         needed = set(self.needs[leaf])
         able = [node for node, members in self.members.items() if needed <= members]
         full = {node: self.degree(node) >= MOST_BRANCHES for node in able}
@@ -79,7 +79,7 @@ class JunctionDraft:
         self.leaves[best].append(leaf)
 
     def contract(self) -> None:
-        """Take out cliques between two separators that hold all of it, and separators between two cliques."""
+        """Contract cliques whose two separators cover them, and separators between two cliques."""
         for node in list(self.members):
             if self.is_bag[node] and not self.leaves[node] and len(self.near[node]) == 2:
                 one, other = self.near[node]
@@ -95,7 +95,7 @@ class JunctionDraft:
                 self.join(*around)
 
     def prune(self, *, directed: bool) -> None:
-        """Take away ends without leaves."""
+        """Remove end nodes without leaves."""
         ends = [node for node in self.members if self.degree(node) <= 1 and not self.leaves[node]]
         while ends:
             node = ends.pop()
@@ -118,15 +118,15 @@ class JunctionDraft:
                         ends.append(host)
                     continue
                 raise TopologyError(
-                    f"hidden variable {self.sorted(alone)[0]!r} shows in no observed variable but through "
-                    f"others that already say all there is to know; remove it from the graph"
+                    f"hidden variable {self.sorted(alone)[0]!r} is not identifiable: the observed variables "
+                    f"depend on it only through others; remove it from the graph"
                 )
             self.drop(node)
             if self.degree(other) <= 1 and not self.leaves[other]:
                 ends.append(other)
 
     def shrink(self) -> None:
-        """Leave to neighbours what a node need not hold itself: tables reach over both ends of an edge."""
+        """Remove variables that a neighbour holds: tables cover both ends of an edge."""
         for node in list(self.members):
             self._lighten(node)
         for node in list(self.members):
@@ -152,9 +152,9 @@ class JunctionDraft:
                     self.join(node, end)
 
     def _lighten(self, node: int) -> None:
-        """Drop variables that no leaf of the node needs and that one neighbour alone shares."""
-        kept = {name for leaf in self.leaves[node] for name in self.needs[leaf]}
-        for name in self.sorted(self.members[node] - kept):
+        """Drop variables that no leaf of the node needs and that exactly one neighbour has."""
+        required = {name for leaf in self.leaves[node] for name in self.needs[leaf]}
+        for name in self.sorted(self.members[node] - required):
             if sum(name in self.members[other] for other in self.near[node]) != 1:
                 continue
             before = self.members[node]
@@ -165,7 +165,7 @@ class JunctionDraft:
                 self.members[node] = before
 
     def _holds(self, names: Iterable[str]) -> bool:
-        """Whether the tables still reach over every family that some variables are part of."""
+        """Whether the tables still cover every family of some variables."""
         for name in names:
             holders = [node for node, members in self.members.items() if name in members]
             reach = [self.members[node] for node in holders]
@@ -174,12 +174,14 @@ class JunctionDraft:
                 for node in holders
                 for other in self.near[node]
             ]
-            if not all(any(family <= each for each in reach) for family in self.families[name]):
+            if not all(
+                any(family <= covered for covered in reach) for family in self.families[name]
+            ):
                 return False
         return True
 
     def split(self) -> None:
-        """Split nodes of more than three branches: two of them get a node of what they need."""
+        """Split nodes of more than three branches: two of them get a node with the variables they need."""
         for node in list(self.members):
             while self.degree(node) > MOST_BRANCHES:
                 branches: list[tuple[frozenset[str], int | str]] = [

@@ -42,45 +42,53 @@ class VariableGraph:
             )
         wrong = [edge for edge in edges if len(edge) != _PAIR]
         if wrong:
-            raise TopologyError(f"edge {wrong[0]!r} has not two ends; give pairs (parent, child)")
+            raise TopologyError(f"edge {wrong[0]!r} is not a pair; give pairs (parent, child)")
         pairs = [(str(one), str(other)) for one, other in edges]
         loops = [one for one, other in pairs if one == other]
         if loops:
-            raise TopologyError(f"{loops[0]!r} is joined to itself; remove that edge")
+            raise TopologyError(f"{loops[0]!r} has an edge to itself; remove that edge")
         names = dict.fromkeys([*map(str, nodes), *(name for pair in pairs for name in pair)])
         if not names:
             raise TopologyError("the graph has no variables; give at least one")
         return _directed(tuple(names), pairs) if directed else _undirected(tuple(names), pairs)
 
     def without_barren(self, observed: Collection[str]) -> VariableGraph:
-        """The same graph without hidden variables that nothing observed depends on: they sum to one."""
-        kept = set(self.variables)
+        """The graph without barren nodes: hidden variables that no observed one depends on."""
+        remaining = set(self.variables)
         changed = True
         while changed:
             changed = False
             for name in self.variables:
-                if name not in kept or name in observed:
+                if name not in remaining or name in observed:
                     continue
                 if self.parents is None:
-                    barren = len(self.neighbours[name] & kept) <= 1
+                    barren = len(self.neighbours[name] & remaining) <= 1
                 else:
-                    barren = not any(name in self.parents[other] for other in kept)
+                    barren = not any(name in self.parents[other] for other in remaining)
                 if barren:
-                    kept.remove(name)
+                    remaining.remove(name)
                     changed = True
-        if len(kept) == len(self.variables):
+        if len(remaining) == len(self.variables):
             return self
-        variables = tuple(name for name in self.variables if name in kept)
+        variables = tuple(name for name in self.variables if name in remaining)
         if self.parents is not None:
             pairs = [(above, name) for name in variables for above in self.parents[name]]
             return _directed(variables, pairs)
         pairs = [
             (name, other)
             for name in variables
-            for other in sorted(self.neighbours[name] & kept)
+            for other in sorted(self.neighbours[name] & remaining)
             if name < other
         ]
         return _undirected(variables, pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class LatentGraph:
+    """A graph over the columns of a table, and which variables share a distribution."""
+
+    graph: VariableGraph
+    shared: Mapping[str, str]
 
 
 def _directed(variables: tuple[str, ...], pairs: list[tuple[str, str]]) -> VariableGraph:
@@ -92,7 +100,7 @@ def _directed(variables: tuple[str, ...], pairs: list[tuple[str, str]]) -> Varia
     if not nx.is_directed_acyclic_graph(graph):
         cycle = " -> ".join(one for one, _ in nx.find_cycle(graph))
         raise TopologyError(
-            f"the edges go round in a circle ({cycle}); turn an edge, or give a networkx.Graph, which has "
+            f"the graph has a directed cycle ({cycle}); turn an edge, or give a networkx.Graph, which has "
             f"no directions"
         )
     parents = {name: tuple(graph.predecessors(name)) for name in variables}
@@ -117,10 +125,10 @@ def _frozen(near: dict[str, set[str]]) -> dict[str, frozenset[str]]:
 
 
 def leaf_needs(graph: VariableGraph, observed: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """What each observed variable depends on, where it can hang at the edge of the graph.
+    """The variables that each observed variable depends on as a leaf.
 
-    Observed variables that others depend on, or that depend on observed ones, stand inside: a hidden copy of
-    them is part of the junction tree, and they need that copy alone.
+    Observed variables that others depend on, or that depend on observed ones, are inner variables: a hidden
+    copy of them is part of the junction tree, and the leaf depends on that copy alone.
     """
     inside = _inside(graph, set(observed))
     order = {name: number for number, name in enumerate(graph.variables)}
@@ -152,8 +160,8 @@ def bags_of(
 ) -> tuple[list[frozenset[str]], list[tuple[int, int]]]:
     """Cliques of a triangulation of the inner variables, and the edges of a junction tree over them.
 
-    Inner are the hidden variables and copies of observed ones. What an observed variable needs is in one
-    clique. Triangulated by elimination with minimum fill.
+    Inner variables are the hidden ones and copies of observed ones. The parents of a leaf are in one clique.
+    Triangulated by elimination with minimum fill.
     """
     import networkx as nx
     from networkx.algorithms.approximation import treewidth_min_fill_in
@@ -162,7 +170,7 @@ def bags_of(
     inner = [name for name in graph.variables if name not in outer]
     if not inner:
         return [frozenset()], []
-    # Numbers instead of names: the order in which sets of numbers are walked is always the same.
+    # Numbers instead of names, because sets of numbers are iterated in a reproducible order.
     number = {name: place for place, name in enumerate(inner)}
     moral: nx.Graph[int] = nx.Graph()
     moral.add_nodes_from(range(len(inner)))
@@ -173,17 +181,17 @@ def bags_of(
         together = [number[other] for other in needs[name]]
         moral.add_edges_from(combinations(sorted(together), 2))
     _, decomposition = treewidth_min_fill_in(moral)
-    found = list(decomposition.nodes)
-    place = {bag: at for at, bag in enumerate(found)}
+    cliques = list(decomposition.nodes)
+    place = {bag: at for at, bag in enumerate(cliques)}
     edges = [(place[one], place[other]) for one, other in decomposition.edges]
-    bags = [frozenset(inner[member] for member in bag) for bag in found]
+    bags = [frozenset(inner[member] for member in bag) for bag in cliques]
     return _merged(bags, edges)
 
 
 def _merged(
     bags: list[frozenset[str]], edges: list[tuple[int, int]]
 ) -> tuple[list[frozenset[str]], list[tuple[int, int]]]:
-    """The same junction tree without cliques that lie within a neighbour."""
+    """The same junction tree without cliques that are subsets of a neighbour."""
     near: dict[int, set[int]] = {at: set() for at in range(len(bags))}
     for one, other in edges:
         near[one].add(other)

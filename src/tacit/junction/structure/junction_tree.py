@@ -1,8 +1,8 @@
-"""Junction trees of latent graphs, as trees that the engine knows: hidden nodes stand for sets of variables.
+"""Junction trees of latent graphs: latent trees whose hidden nodes are sets of variables.
 
-A hidden node's states are the joint states of its variables. Between two cliques stands their separator, and
-a clique that only leads from one separator to another is the edge between them, so that nodes have as few
-states as they can. Observed variables are leaves.
+A hidden node's states are the joint states of its variables. Two cliques are joined by their separator, and a
+clique that only leads from one separator to another becomes the edge between them, so that nodes have as few
+states as possible. Observed variables are leaves.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tacit.junction.structure.graphs import VariableGraph, bags_of, leaf_needs
 from tacit.messages.rooted_tree import RootedTree
 from tacit.trees.structure.rooting import centre, fresh, walk
 
-# Entries of one table (states of a node times those of its parent); beyond it a graph is refused.
+# Most entries of one table (states of a node times those of its parent); larger graphs are refused.
 MOST_ENTRIES = 1 << 22
 
 
@@ -34,7 +34,9 @@ class JunctionTree:
     members: tuple[
         tuple[str, ...], ...
     ]  # (node,)  variables of each hidden node; a leaf's own name
-    given: tuple[tuple[str, ...], ...]  # (node,)  variables of the parent that a node depends on
+    conditioned_on: tuple[
+        tuple[str, ...], ...
+    ]  # (node,)  variables of the parent that a node needs
     clique: tuple[str, ...]  # the largest clique
 
     @property
@@ -49,10 +51,10 @@ class JunctionTree:
 
     @cached_property
     def caps(self) -> tuple[int, ...]:
-        """(node,) The joint states that can be told apart across the edge above each node; 1 at the root."""
+        """(node,) The largest rank across the edge above each node; 1 at the root."""
         return tuple(
-            min(self.count(own), self.count(above))
-            for own, above in zip(self.members, self.given, strict=True)
+            min(self.count(members), self.count(conditioning))
+            for members, conditioning in zip(self.members, self.conditioned_on, strict=True)
         )
 
     @property
@@ -87,7 +89,7 @@ def junction_tree(
     Raises
     ------
     TopologyError
-        If a column is not in the graph, or a hidden variable shows in nothing observed.
+        If a column is not in the graph, or no observed variable depends on a hidden one.
     TooExpensiveError
         If a clique has too many joint states.
     """
@@ -130,9 +132,9 @@ def _finished(
 ) -> JunctionTree:
     names: dict[int, str] = {}
     taken = {*columns, *graph.variables}
-    for node, members in draft.members.items():
-        label = "+".join(draft.sorted(members)) or "nothing"
-        single = len(members) == 1 and label not in columns and label not in names.values()
+    for node, variables in draft.members.items():
+        label = "+".join(draft.sorted(variables)) or "nothing"
+        single = len(variables) == 1 and label not in columns and label not in names.values()
         names[node] = label if single else fresh(label, taken)
     near = {
         names[node]: [*(names[other] for other in draft.near[node]), *draft.leaves[node]]
@@ -152,15 +154,17 @@ def _finished(
         copy_of=np.full(len(number), -1, dtype=np.int32),
     )
     at = {name: node for node, name in names.items()}
-    own: list[tuple[str, ...]] = []
-    given: list[tuple[str, ...]] = []
+    members: list[tuple[str, ...]] = []
+    conditioned_on: list[tuple[str, ...]] = []
     for name in number:
         towards = above[name]
         if name not in at:
-            own.append((name,))
-            given.append(draft.needs[name])
+            members.append((name,))
+            conditioned_on.append(draft.needs[name])
             continue
-        own.append(draft.sorted(draft.members[at[name]]))
+        members.append(draft.sorted(draft.members[at[name]]))
         crossing = () if towards is None else draft.crossing(at[towards], at[name])
-        given.append(draft.sorted(crossing))
-    return JunctionTree(graph, tree, dict(draft.states), tuple(own), tuple(given), clique)
+        conditioned_on.append(draft.sorted(crossing))
+    return JunctionTree(
+        graph, tree, dict(draft.states), tuple(members), tuple(conditioned_on), clique
+    )

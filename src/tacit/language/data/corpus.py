@@ -62,6 +62,13 @@ class Corpus:
         high = int(self.ends[stop - 1]) if stop else 0
         return Corpus(self.ids[low:high], self.ends[first:stop] - low, self.vocabulary)
 
+    def take(self, lines: NDArray[np.integer]) -> Corpus:
+        """Some of the lines, by their numbers."""
+        lengths = np.diff(self.ends, prepend=0)[lines]
+        ends = np.cumsum(lengths)
+        places = np.arange(int(lengths.sum())) + np.repeat(self.ends[lines] - ends, lengths)
+        return Corpus(self.ids[places], ends, self.vocabulary)
+
 
 def read_corpus(
     X: Any,
@@ -147,13 +154,13 @@ def read_blocks(
     if isinstance(X, Corpus):
         yield _as_read(X, vocabulary)
         return
-    rest = np.zeros(0, np.int32)  # of a line that goes on in the next block
+    carried = np.zeros(0, np.int32)  # of a line that goes on in the next block
     actions = _actions(markers, unknown)
     for ids, ends in _encoded(X, vocabulary.table, learn=False, actions=actions, watch=watch):
-        joined = np.concatenate([rest, ids]) if len(rest) else ids
-        stops = ends + len(rest)
+        joined = np.concatenate([carried, ids]) if len(carried) else ids
+        stops = ends + len(carried)
         last = int(stops[-1]) if len(stops) else 0
-        rest = joined[last:]
+        carried = joined[last:]
         if len(stops):
             yield Corpus(joined[:last], stops, vocabulary)
 
@@ -194,7 +201,7 @@ def _encoded(
             yield ids, ends
             n_words += len(ids)
             if watch is not None:
-                watch(n_words, source.share())
+                watch(n_words, source.fraction_read())
         yield reader.encoded(b"", last=True)
 
 
@@ -211,13 +218,13 @@ class _Reader:
     def encoded(self, block: bytes, *, last: bool = False) -> tuple[Ids, Integers]:
         from tacit.language.loops.tokens import AT, DONE, FULL, IDS, LINES, WORDS, encode_words
 
-        whole = self.left + block
-        if last and (whole or self.inside):
-            whole += b"\n"
-        self._check(whole)
-        text, table = np.frombuffer(whole, dtype=np.uint8), self.table
-        ids = np.empty(len(whole) // 2 + 1, dtype=np.int32)
-        ends = np.empty(whole.count(b"\n"), dtype=np.int64)
+        buffer = self.left + block
+        if last and (buffer or self.inside):
+            buffer += b"\n"
+        self._check(buffer)
+        text, table = np.frombuffer(buffer, dtype=np.uint8), self.table
+        ids = np.empty(len(buffer) // 2 + 1, dtype=np.int32)
+        ends = np.empty(buffer.count(b"\n"), dtype=np.int64)
         state = np.array([0, table.n_words, 0, 0])
         counts = table.counts if self.learn else np.zeros_like(table.counts)
         arrays = (table.slots, table.hashes, table.starts, table.store)
@@ -226,49 +233,49 @@ class _Reader:
             table.n_words = int(state[WORDS])
             if why != FULL:
                 break
-            table.grow(len(whole) - int(state[AT]))
+            table.grow(len(buffer) - int(state[AT]))
             arrays = (table.slots, table.hashes, table.starts, table.store)
             counts = table.counts
         at, n_lines = int(state[AT]), int(state[LINES])
         if why != DONE:
-            self._refuse(whole, at)
-        if len(whole) - at > MAX_WORD:
+            self._refuse(buffer, at)
+        if len(buffer) - at > MAX_WORD:
             raise FileFormatError(
-                f"{self._where(whole, at)}: a word of more than {MAX_WORD} bytes; is this text?"
+                f"{self._where(buffer, at)}: a word of more than {MAX_WORD} bytes; is this text?"
             )
-        self.left, self.position, self.line = whole[at:], self.position + at, self.line + n_lines
-        self.inside = bool(self.left) or whole[-1:] not in (b"\n", b"")
+        self.left, self.position, self.line = buffer[at:], self.position + at, self.line + n_lines
+        self.inside = bool(self.left) or buffer[-1:] not in (b"\n", b"")
         return ids[: state[IDS]].copy(), ends[:n_lines].copy()
 
-    def _check(self, whole: bytes) -> None:
+    def _check(self, buffer: bytes) -> None:
         """Raise if bytes are not UTF-8; a character that the block cuts is left for the next."""
-        if whole.isascii():
+        if buffer.isascii():
             return
-        stop = max(whole.rfind(b"\n"), whole.rfind(b" ")) + 1
+        stop = max(buffer.rfind(b"\n"), buffer.rfind(b" ")) + 1
         try:
-            whole[:stop].decode()
+            buffer[:stop].decode()
         except UnicodeDecodeError as error:
             raise FileFormatError(
-                f"{self._where(whole, error.start)}: byte {whole[error.start]:#04x} is not UTF-8 "
+                f"{self._where(buffer, error.start)}: byte {buffer[error.start]:#04x} is not UTF-8 "
                 f"({error.reason}); convert the text to UTF-8"
             ) from error
 
-    def _where(self, whole: bytes, at: int) -> str:
-        line = self.line + whole.count(b"\n", 0, at)
+    def _where(self, buffer: bytes, at: int) -> str:
+        line = self.line + buffer.count(b"\n", 0, at)
         place = f", byte {self.position + at}" if self.source.is_file else ""
         return f"{self.source.name}, line {line}{place}"
 
-    def _refuse(self, whole: bytes, at: int) -> None:
-        word = whole[at:].split(maxsplit=1)[0]
+    def _refuse(self, buffer: bytes, at: int) -> None:
+        word = buffer[at:].split(maxsplit=1)[0]
         if word.decode(errors="replace") in SPECIAL:
             options = 'unknown="word" or "skip"'
             if word != b"<unk>":
                 options = 'markers="skip" (on the command line: --markers skip)'
             raise DataError(
-                f"{self._where(whole, at)}: the text contains the marker {word.decode()!r}; "
+                f"{self._where(buffer, at)}: the text contains the marker {word.decode()!r}; "
                 f"remove it, or pass {options}"
             )
-        nul = whole.index(b"\0", at)
+        nul = buffer.index(b"\0", at)
         raise FileFormatError(
-            f"{self._where(whole, nul)}: a NUL byte; this is a binary file, or text that is not UTF-8"
+            f"{self._where(buffer, nul)}: a NUL byte; this is a binary file, or text that is not UTF-8"
         )

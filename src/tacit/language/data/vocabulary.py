@@ -228,11 +228,11 @@ def joint_vocabulary(
         for word, count in zip(words, counts[3:].tolist(), strict=True):
             total[word] = total.get(word, 0) + count
     order = sorted(total, key=lambda word: (-total[word], word))
-    kept = [word for word in order if total[word] >= min_count][:n_words]
+    frequent = [word for word in order if total[word] >= min_count][:n_words]
     special = [word.encode() for word in SPECIAL]
-    places = {word: place for place, word in enumerate(kept, len(special))}
+    places = {word: place for place, word in enumerate(frequent, len(special))}
     maps = []
     for words in coded:
-        found = [places.get(word, UNKNOWN) for word in words]
-        maps.append(np.array([UNKNOWN, BEGIN, END, *found], dtype=np.int32))
-    return Vocabulary.of_bytes([*special, *kept]), maps
+        new_places = [places.get(word, UNKNOWN) for word in words]
+        maps.append(np.array([UNKNOWN, BEGIN, END, *new_places], dtype=np.int32))
+    return Vocabulary.of_bytes([*special, *frequent]), maps

@@ -16,19 +16,18 @@ from numpy.typing import NDArray
 
 from tacit.core.files.atomic import atomic_path
 from tacit.core.input.text import text_sources
-from tacit.errors import FileFormatError
+from tacit.errors import FileFormatError, NotAvailableError
 from tacit.language.data.vocabulary import BEGIN, SPECIAL, Vocabulary
 from tacit.language.model.backoff import GramModel, packed
 from tacit.language.moments.ngram_counts import MAX_ORDER
 
 Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _BUFFER = 1 << 22
 _KENLM = b"mmap lm http://kheafield.com/code"  # the beginning of KenLM's binary files
 
 
-def write_arpa(model: GramModel, path: str | os.PathLike[str]) -> None:
+def write_arpa(model: GramModel, path: str | os.PathLike[str], *, pads: int = 1) -> None:
     """Write an n-gram model as an ARPA file, completely or not at all; compressed by its extension.
 
     Numbers have seven decimals; -99 is the logarithm of zero.
@@ -37,9 +36,16 @@ def write_arpa(model: GramModel, path: str | os.PathLike[str]) -> None:
     ------
     FileWriteError
         The file cannot be written there.
+    NotAvailableError
+        The model has several ``<s>`` in front of lines, which readers of such files do not support.
     """
     from tacit.language.loops.arpa import put_grams
 
+    if pads > 1:
+        raise NotAvailableError(
+            f"readers of ARPA files put one <s> in front of a line, this model has {pads}; fit with "
+            'pads="one"'
+        )
     known, offsets = model.vocabulary, model.offsets.tolist()
     longest = int(np.diff(known.starts).max())
     arrays, n_contexts = packed(model), max(model.n_contexts, 1)
@@ -118,29 +124,29 @@ class _Arpa:
     def __init__(self, name: str, text: bytes) -> None:
         self.name, self.text, self.at = name, text, 0
 
-    def wrong(self, what: str, at: int | None = None) -> FileFormatError:
+    def wrong(self, problem: str, at: int | None = None) -> FileFormatError:
         line = self.text.count(b"\n", 0, self.at if at is None else at) + 1
-        return FileFormatError(f"{self.name}, line {line}: {what}")
+        return FileFormatError(f"{self.name}, line {line}: {problem}")
 
     def line(self) -> bytes:
         """The next line that is not blank; `at` stays at its beginning until `past` is called."""
         while self.at < len(self.text):
             stop = self.text.find(b"\n", self.at)
             self.stop = len(self.text) if stop < 0 else stop + 1
-            found = self.text[self.at : self.stop].strip()
-            if found:
-                return found
+            line = self.text[self.at : self.stop].strip()
+            if line:
+                return line
             self.at = self.stop
         raise self.wrong("the file ends here; it is cut off, or not an ARPA file")
 
     def past(self) -> None:
         self.at = self.stop
 
-    def expect(self, wanted: str) -> None:
-        found = self.line()
-        if found != wanted.encode():
-            shown = found[:40].decode(errors="replace")
-            raise self.wrong(f"expected '{wanted}', but there is '{shown}'")
+    def expect(self, expected: str) -> None:
+        line = self.line()
+        if line != expected.encode():
+            shown = line[:40].decode(errors="replace")
+            raise self.wrong(f"expected '{expected}', but there is '{shown}'")
         self.past()
 
     def read(self) -> GramModel:
@@ -167,8 +173,8 @@ class _Arpa:
             self.past()
         self.past()
         sizes: list[int] = []
-        while (found := self.line()).startswith(b"ngram"):
-            order, _, size = found[5:].partition(b"=")
+        while (line := self.line()).startswith(b"ngram"):
+            order, _, size = line[5:].partition(b"=")
             if order.strip() != str(len(sizes) + 1).encode() or not size.strip().isdigit():
                 raise self.wrong(f"expected 'ngram {len(sizes) + 1}=...'")
             sizes.append(int(size))
@@ -190,10 +196,10 @@ class _Arpa:
     def unigrams(self, size: int) -> tuple[Vocabulary, Array, Array]:
         from tacit.language.loops.arpa import MAX_WEIGHT
 
-        found: dict[bytes, tuple[float, float]] = {
+        logs_of: dict[bytes, tuple[float, float]] = {
             word.encode(): (-np.inf, 0.0) for word in SPECIAL
         }
-        seen: set[bytes] = set()
+        read_words: set[bytes] = set()
         self.check_size(1, size)
         for place in range(size):
             cells = self.line().split()
@@ -206,19 +212,19 @@ class _Arpa:
                 word = cells[1].decode()
             except UnicodeDecodeError as error:
                 raise self.wrong(f"a word that is not UTF-8: {error}") from error
-            if cells[1] in seen:
+            if cells[1] in read_words:
                 raise self.wrong(f"the word {word!r} is listed twice")
             if numbers[0] > 1e-6 or numbers[1] > MAX_WEIGHT:
                 raise self.wrong(
                     f"{max(numbers)} is the logarithm of a probability above one, or of too large a weight"
                 )
-            seen.add(cells[1])
-            found[cells[1]] = numbers
+            read_words.add(cells[1])
+            logs_of[cells[1]] = numbers
             self.past()
-        logs = np.array(list(found.values()))
+        logs = np.array(list(logs_of.values()))
         probs, weights = _linear(logs[:, 0]), _linear(logs[:, 1])
         probs[BEGIN] = 0.0  # never follows anything
-        return Vocabulary.of_bytes(list(found)), probs, weights
+        return Vocabulary.of_bytes(list(logs_of)), probs, weights
 
     def number(self, cell: bytes) -> float:
         """A number of the line."""

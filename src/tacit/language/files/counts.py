@@ -21,7 +21,6 @@ from tacit.errors import FileFormatError, FileWriteError, MissingDataError
 from tacit.language.data.vocabulary import BEGIN, END, Vocabulary
 from tacit.language.moments.ngram_counts import MAX_ORDER, GramCounts, GramTable
 
-SUFFIX = ".counts"
 _FORMAT = 1
 _HEADER = "counts.json"
 # What the reading of damaged arrays and headers may raise

@@ -91,18 +91,18 @@ def _used(
     places: NDArray[np.integer[Any]], blocks: NDArray[np.integer[Any]], n_blocks: int
 ) -> tuple[Ints, Ints]:
     """Rows (or columns) with entries, and how many of them each block has."""
-    there = np.zeros(len(blocks), bool)
-    there[places] = True
-    used = np.flatnonzero(there)
+    has_entries = np.zeros(len(blocks), bool)
+    has_entries[places] = True
+    used = np.flatnonzero(has_entries)
     return used, np.bincount(blocks[used], minlength=n_blocks)
 
 
 def _numbered(
     used: Ints, blocks: NDArray[np.integer[Any]], large: NDArray[np.bool_]
 ) -> tuple[Places, Ints]:
-    """New numbers, block by block, of what is used in large blocks, and the old number of each new one."""
-    kept = used[large[blocks[used]]]
-    order = kept[np.argsort(blocks[kept], kind="stable")]
+    """New numbers, block by block, of the rows used in large blocks, and the old number of each new one."""
+    in_large = used[large[blocks[used]]]
+    order = in_large[np.argsort(blocks[in_large], kind="stable")]
     places = np.full(len(blocks), -1, np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     return places, order

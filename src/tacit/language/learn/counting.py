@@ -79,14 +79,14 @@ def memory_bytes(memory: Any) -> int:
     raise ArgumentError(f"memory={memory!r}; give bytes, or a text such as '2GB' or '300MB'")
 
 
-def pace(report: Report, what: str, low: float = 0.0, high: float = 1.0) -> Watch:
+def pace(report: Report, task: str, low: float = 0.0, high: float = 1.0) -> Watch:
     """Reports the number of words and words per second, with progress from `low` to `high`."""
-    report(low, what)
+    report(low, task)
     begun = time.perf_counter()
 
     def watch(n_words: int, fraction: float) -> None:
         speed = n_words / max(time.perf_counter() - begun, 1e-9)
-        report(low + (high - low) * fraction, f"{what}: {n_words:,} words, {speed:,.0f} words/s")
+        report(low + (high - low) * fraction, f"{task}: {n_words:,} words, {speed:,.0f} words/s")
 
     return watch
 
@@ -310,8 +310,8 @@ def _is_done(path: Path, notes: dict[str, Any], known: Vocabulary) -> bool:
     if not path.exists():
         return False
     try:
-        counts, found_notes = read_counts(path)
-        if found_notes == notes and counts.vocabulary == known:
+        counts, stored_notes = read_counts(path)
+        if stored_notes == notes and counts.vocabulary == known:
             return True
     except TacitError as error:
         _logger.warning("%s", error)

@@ -25,8 +25,8 @@ from tacit.language.learn.ensemble_parts import (
 )
 from tacit.language.learn.ensemble_weights import Recombination
 from tacit.language.learn.low_rank import LowRank
-from tacit.language.model.backoff import GramModel, gram_model, gram_offsets
-from tacit.language.model.ensemble import Ensemble, OrderPlan
+from tacit.language.model.backoff import Discounts, GramModel, gram_model, gram_offsets
+from tacit.language.model.ensemble import Ensemble, OrderPlan, Step
 from tacit.language.moments.ngram_counts import GramCounts
 
 Array = NDArray[np.float64]
@@ -59,6 +59,7 @@ def fit_ensemble(
     *,
     n_restarts: int = 1,
     base: str = "uniform",
+    discounts: Sequence[Discounts] | None = None,
     random_state: int | None = None,
     n_jobs: int = 1,
     valid: Corpus | None = None,
@@ -76,6 +77,8 @@ def fit_ensemble(
         Fits of each part that are averaged.
     base : {"uniform", "unigram"}
         Below order 1; see `tacit.language.learn.kneser_ney`.
+    discounts : sequence of Discounts, optional
+        For each order, instead of estimated ones.
     valid : Corpus, optional
         Chooses plans and weights. Each part is fitted once; its predictions of the words of this text are
         kept and recombined.
@@ -90,7 +93,7 @@ def fit_ensemble(
     if not counts.tables[0].counts.any():
         raise DataError("the text is empty, not even a blank line; there is nothing to learn from")
     first = {order: candidates[0] for order, candidates in plans.items()}
-    levels = order_levels(counts, first, base)
+    levels = order_levels(counts, first, base, discounts)
     seeds = np.random.SeedSequence(random_state).spawn(n_restarts)
     fitted = _fit_all(levels, plans, seeds, n_jobs, report)
     chosen = {order: candidates[0] for order, candidates in fitted.items()}
@@ -116,14 +119,14 @@ def _fit_all(
 ) -> dict[int, list[FittedOrder]]:
     """The parts of all plans; parts that plans have in common are fitted once."""
     fitted: dict[int, list[FittedOrder]] = {}
-    wanted = [
+    plans_by_order = [
         (at, plan) for at, candidates in sorted(plans.items()) for plan in candidates if plan.ranks
     ]
-    n_parts = sum(len(plan.ranks) for _, plan in wanted)
-    parts: dict[tuple[int, int, float, float, int], Part] = {}
+    n_parts = sum(len(plan.ranks) for _, plan in plans_by_order)
+    parts: dict[tuple[int, int, Step, Step | None, int], Part] = {}
     all_slices: dict[tuple[int, int], Slices] = {}
     done = 0
-    for order, plan in wanted:
+    for order, plan in plans_by_order:
         size = min(plan.ranks) if plan.min_size is None else plan.min_size
         if (order, size) not in all_slices:
             all_slices[order, size] = slices_of(levels[order - 1], levels[order - 2], size)
@@ -191,8 +194,8 @@ def _choose(
 def first_order(level: OrderLevel, base: str) -> Array:
     """(word,) probabilities of order one."""
     total = level.totals[0]
-    discount = level.discounts.sum() / total
-    probs = (level.counts - level.discounts) / total
+    discount = level.passed.sum() / total
+    probs = (level.counts - level.passed) / total
     if base == "uniform":
         probs += discount / (len(probs) - 1)
     probs[BEGIN] = 0.0  # never follows anything
@@ -205,23 +208,23 @@ def combine(
     """One model from the parts of all orders, with the weights of their plans."""
     offsets = gram_offsets(counts.tables)
     probs, backoffs = np.empty(offsets[-1]), np.empty(offsets[-2])
-    base = "uniform" if levels[0].discounts.any() else "unigram"
+    base = "uniform" if levels[0].passed.any() else "unigram"
     probs[: offsets[1]] = first_order(levels[0], base)
     factors = _Factors(offsets)
     for level in levels[1:]:
         low, high = offsets[level.order - 1], offsets[level.order]
         below = probs[offsets[level.order - 2] : low]
-        kept, discounted = level.counts - level.discounts, level.discounts
+        remaining, discounted = level.counts - level.passed, level.passed
         order = fitted.get(level.order)
         if order is not None:
             low_rank = combined(level, order.slices, order.plan, order.parts)
-            kept, discounted = _kept_and_discounted(level, order, low_rank)
+            remaining, discounted = _kept_and_discounted(level, order, low_rank)
             factors.add(level, order.slices, low_rank)
         sums = level.sums(discounted)
-        seen = level.totals > 0
-        weights = np.divide(sums, level.totals, out=np.ones_like(sums), where=seen)
-        totals = np.where(seen, level.totals, 1.0)
-        probs[low:high] = kept / totals[level.contexts]
+        has_counts = level.totals > 0
+        weights = np.divide(sums, level.totals, out=np.ones_like(sums), where=has_counts)
+        totals = np.where(has_counts, level.totals, 1.0)
+        probs[low:high] = remaining / totals[level.contexts]
         probs[low:high] += weights[level.contexts] * below[level.table.suffixes]
         backoffs[offsets[level.order - 2] : low] = weights
     grams = gram_model(counts.vocabulary, counts.tables, probs, backoffs)
@@ -233,19 +236,18 @@ def _kept_and_discounted(
 ) -> tuple[Array, Array]:
     """(gram,) what n-grams keep, low rank parts included, and what goes to the order below."""
     plan, slices = order.plan, order.slices
-    top = plan.powers[0] if plan.powers else 0.0
-    kept, discounted = level.counts - level.step(top), level.discounts
+    remaining, discounted = level.counts - level.step(plan.steps[1]), level.passed
     for (upper, lower), weight in zip(bounds(plan), plan.weights, strict=True):
         values = part_values(level, upper, lower)
-        if lower < 0:
+        if lower is None:
             discounted = (1.0 - weight) * values
         else:
-            kept += (1.0 - weight) * values
-        kept[slices.small] += weight * values[slices.small]
+            remaining += (1.0 - weight) * values
+        remaining[slices.small] += weight * values[slices.small]
     rows = slices.matrix.row_places[level.contexts[slices.places]]
     columns = slices.matrix.column_places[level.table.suffixes[slices.places]]
-    kept[slices.places] += low_rank.at(rows, columns)
-    return kept, discounted
+    remaining[slices.places] += low_rank.at(rows, columns)
+    return remaining, discounted
 
 
 class _Factors:
@@ -267,7 +269,7 @@ class _Factors:
             self.offsets[level.order - 2]
         )  # of its contexts, and of the suffixes of its n-grams
         matrix, rank = slices.matrix, low_rank.rank
-        for places, firsts, rests, rest, store, factor in (
+        for places, firsts, rests, residual, store, factor in (
             (
                 matrix.row_places,
                 self.rows,
@@ -288,7 +290,7 @@ class _Factors:
             used = np.flatnonzero(places >= 0)
             begin = sum(map(len, store))
             firsts[low + used] = begin + places[used].astype(np.int64) * rank
-            rests[low + used] = rest[places[used]]
+            rests[low + used] = residual[places[used]]
             store.append(factor.ravel())
         contexts = low + np.arange(level.table.n_contexts)
         self.ranks[contexts] = rank

@@ -19,7 +19,7 @@ from tacit.language.learn.low_rank import (
     sweep,
     with_exact_sums,
 )
-from tacit.language.model.ensemble import OrderPlan
+from tacit.language.model.ensemble import OrderPlan, Step
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int32]
@@ -46,37 +46,41 @@ class Slices:
 class Part:
     """One low rank part, fitted from several starts."""
 
-    upper: float  # power
-    lower: float  # power; -1 for the discount as a whole
+    upper: Step
+    lower: Step | None  # None for all that is discounted
     fits: tuple[LowRank, ...]
 
 
 def slices_of(level: OrderLevel, below: OrderLevel, min_size: int) -> Slices:
     """The matrix of an order; blocks need more than `min_size` rows and columns."""
-    seen = np.flatnonzero(level.counts > 0)
+    observed = np.flatnonzero(level.counts > 0)
     if level.order == 2:
         row_blocks = column_blocks = np.zeros(len(below.table), np.int32)
         min_size = 0
     else:
         row_blocks, column_blocks = below.table.suffixes, below.contexts
     matrix = BlockMatrix.of(
-        level.contexts[seen], level.table.suffixes[seen], row_blocks, column_blocks, min_size
+        level.contexts[observed],
+        level.table.suffixes[observed],
+        row_blocks,
+        column_blocks,
+        min_size,
     )
-    kept = np.zeros(len(seen), bool)
-    kept[matrix.entries] = True
-    return Slices(matrix, seen[matrix.entries], seen[~kept])
+    in_blocks = np.zeros(len(observed), bool)
+    in_blocks[matrix.entries] = True
+    return Slices(matrix, observed[matrix.entries], observed[~in_blocks])
 
 
-def bounds(plan: OrderPlan) -> list[tuple[float, float]]:
-    """The powers above and below each low rank part of a plan; -1 below the discount."""
-    steps = [*plan.powers, 0.0, -1.0]
-    return [(steps[at], steps[at + 1]) for at in range(len(plan.ranks))]
+def bounds(plan: OrderPlan) -> list[tuple[Step, Step | None]]:
+    """The steps above and below each low rank part of a plan; None below the discount."""
+    lower: list[Step | None] = [*plan.steps[2:], None]
+    return list(zip(plan.steps[1:], lower, strict=True))[: len(plan.ranks)]
 
 
-def part_values(level: OrderLevel, upper: float, lower: float) -> Array:
+def part_values(level: OrderLevel, upper: Step, lower: Step | None) -> Array:
     """(gram,) the values that a part approximates."""
     values = level.step(upper)
-    return values if lower < 0 else values - level.step(lower)
+    return values if lower is None else values - level.step(lower)
 
 
 def fit_part(
@@ -177,7 +181,7 @@ def combined(level: OrderLevel, slices: Slices, plan: OrderPlan, parts: Sequence
 
 def _inverse(places: Ids) -> Integers:
     """(new number,) the old numbers."""
-    kept = np.flatnonzero(places >= 0)
-    old = np.empty(len(kept), np.int64)
-    old[places[kept]] = kept
+    numbered = np.flatnonzero(places >= 0)
+    old = np.empty(len(numbered), np.int64)
+    old[places[numbered]] = numbered
     return old

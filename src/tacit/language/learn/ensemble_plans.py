@@ -11,42 +11,68 @@ import numpy as np
 from tacit.errors import ArgumentError
 from tacit.language.model.ensemble import OrderPlan
 
-# A validation text chooses among these ranks of the discount's part, or fractions of the vocabulary (thesis).
+# A validation text chooses among these ranks of the discount's part, or, printed, fractions of words.
 CANDIDATE_RANKS = (48, 96)
 CANDIDATE_FRACTIONS = (5e-3, 1e-3)
+
+# Special cases without low rank parts, alike in all orders.
+SMOOTHING = {
+    "jelinek-mercer": OrderPlan((1.0,), modified=False),  # a fraction of all counts is discounted
+    "absolute": OrderPlan(modified=False, plain_counts=True),
+}
+PRESETS = ("printed", *SMOOTHING)
 
 
 def candidate_plans(
     order: int,
     n_words: int,
-    given: Mapping[str, Any],
+    fixed: Mapping[str, Any],
     *,
     preset: str | None = None,
     several: bool = False,
 ) -> dict[int, list[OrderPlan]]:
-    """The plans of each order from two on that a validation text chooses from; without one, the default.
+    """The plans of each order that a validation text chooses from; without one, the default.
 
     Parameters
     ----------
     order : int
     n_words : int
         Size of the vocabulary.
-    given : dict
+    fixed : dict
         "powers", "ranks" and "weights" by order, or "auto".
-    preset : None or "thesis"
+    preset : None or one of PRESETS
     several : bool
         Whether there is a validation text.
+
+    Raises
+    ------
+    ArgumentError
+        With ``preset="printed"``, nothing says which ranks.
     """
-    if preset == "thesis" and several:
-        choices = [thesis_plans(order, n_words, (f, f)) for f in CANDIDATE_FRACTIONS]
+    if preset in SMOOTHING:
+        return {at: [SMOOTHING[preset]] for at in range(1, order + 1)}
+    if preset == "printed":
+        _check_printed_ranks(order, fixed["ranks"], several=several)
+        choices = [printed_plans(order, n_words, (f, f)) for f in CANDIDATE_FRACTIONS]
         plans = {at: [choice[at] for choice in choices] for at in choices[0]}
     else:
-        default = default_plans(order) if preset is None else thesis_plans(order, n_words)
+        default = default_plans(order)
         plans = {at: [plan] for at, plan in default.items()}
         if several and order >= 2:
             first = default[2]
             plans[2] = [replace(first, ranks=(first.ranks[0], rank)) for rank in CANDIDATE_RANKS]
-    return {at: _with_given(at, choices, given) for at, choices in plans.items()}
+    return {at: _with_given(at, choices, fixed) for at, choices in plans.items()}
+
+
+def _check_printed_ranks(order: int, ranks: Any, *, several: bool) -> None:
+    """The thesis tunes ranks on a text: without one they must be given."""
+    missing = [at for at in (2, 3) if at <= order and (isinstance(ranks, str) or at not in ranks)]
+    if missing and not several:
+        given = ", ".join(f"{at}: (rank,)" for at in missing)
+        raise ArgumentError(
+            f'preset="printed" leaves the ranks of order {" and ".join(map(str, missing))} open; give '
+            f"ranks={{{given}}}, or a validation text that chooses them"
+        )
 
 
 def default_plans(order: int) -> dict[int, OrderPlan]:
@@ -61,9 +87,7 @@ def default_plans(order: int) -> dict[int, OrderPlan]:
     return plans
 
 
-def thesis_plans(
-    order: int, n_words: int, fractions: tuple[float, float] = (5e-3, 1e-3)
-) -> dict[int, OrderPlan]:
+def printed_plans(order: int, n_words: int, fractions: tuple[float, float]) -> dict[int, OrderPlan]:
     """The plans of chapter 9: one low rank bigram, one low rank trigram, power 1/2, one discount.
 
     Parameters
@@ -78,28 +102,31 @@ def thesis_plans(
     for at, fraction in zip((2, 3), fractions, strict=True):
         if at <= order:
             rank = max(1, round(fraction * n_words))
-            plans[at] = OrderPlan((0.5,), (rank,), modified=False)
+            plans[at] = OrderPlan((0.5,), (rank,), modified=False, even_steps=True)
     return plans
 
 
-def _with_given(order: int, plans: list[OrderPlan], given: Mapping[str, Any]) -> list[OrderPlan]:
+def _with_given(order: int, plans: list[OrderPlan], fixed: Mapping[str, Any]) -> list[OrderPlan]:
     """Plans with the powers, ranks and weights that the user gave for an order."""
     values: dict[str, Any] = {
         name: _numbers(name, table, order)
-        for name, table in given.items()
+        for name, table in fixed.items()
         if isinstance(table, Mapping) and order in table
     }
     if not values:
         return plans
     if "ranks" in values or "powers" in values:
         values.setdefault("weights", ())
+        n_ranks = len(values.get("ranks", plans[0].ranks))
+        if len(values.get("powers", plans[0].powers)) > n_ranks:
+            values["modified"] = False  # a fraction of one discount goes to the order below
     return [replace(plans[0], **values)]
 
 
 def _numbers(name: str, table: Mapping[int, Any], order: int) -> tuple[Any, ...]:
     """The numbers given for an order: a single one, or several."""
-    given = table[order]
-    numbers = tuple(given) if isinstance(given, Sequence | np.ndarray) else (given,)
+    value = table[order]
+    numbers = tuple(value) if isinstance(value, Sequence | np.ndarray) else (value,)
     if any(isinstance(number, str | bool) or not np.isreal(number) for number in numbers):
         raise ArgumentError(f"{name}={table!r}; give numbers")
     return tuple(int(number) if name == "ranks" else float(number) for number in numbers)

@@ -28,7 +28,7 @@ N_ROUNDS = 3
 class _OrderWords:
     """The contributions of one order to the probability of each word of a text."""
 
-    kept: Array  # (word,)  of the n-gram itself, without parts
+    remaining: Array  # (word,)  of the n-gram itself, without parts
     backoff: Array  # (word,)  weight of the order below, without parts
     exact: list[Array]  # for each part: (word,) its values without approximation
     low_rank: list[Array]  # for each part: (word,) its approximation, the mean of all starts
@@ -37,7 +37,7 @@ class _OrderWords:
 
     def probs(self, lower: Array) -> Array:
         """(word,) probabilities, given those of the order below."""
-        probs, backoff = self.kept.copy(), self.backoff
+        probs, backoff = self.remaining.copy(), self.backoff
         for exact, fitted, discount, weight in zip(
             self.exact, self.low_rank, self.of_discount, self.weights, strict=True
         ):
@@ -65,28 +65,28 @@ class Recombination:
 
     def _plain(self, level: OrderLevel) -> _OrderWords:
         """An order without low rank parts."""
-        kept = self._at_words(level, level.counts - level.discounts)
-        backoff = np.ones(len(kept))
-        contexts, seen = self._seen(level)
-        sums = level.sums(level.discounts)
-        backoff[seen] = sums[contexts] / level.totals[contexts]
-        return _OrderWords(kept, backoff, [], [], [], [])
+        remaining = self._at_words(level, level.counts - level.passed)
+        backoff = np.ones(len(remaining))
+        contexts, in_training = self._seen(level)
+        sums = level.sums(level.passed)
+        backoff[in_training] = sums[contexts] / level.totals[contexts]
+        return _OrderWords(remaining, backoff, [], [], [], [])
 
     def _seen(self, level: OrderLevel) -> tuple[Integers, NDArray[np.bool_]]:
         """The contexts of words whose context occurs in training, and which words these are."""
         contexts = self.contexts[level.order - 1]
-        seen = contexts >= 0
-        seen[seen] = level.totals[contexts[seen]] > 0
-        return contexts[seen], seen
+        in_training = contexts >= 0
+        in_training[in_training] = level.totals[contexts[in_training]] > 0
+        return contexts[in_training], in_training
 
     def _at_words(self, level: OrderLevel, values: Array) -> Array:
         """(word,) values of the n-grams of each word, over the totals of their contexts."""
         grams = self.grams[level.order - 1]
-        seen = grams >= 0
+        in_training = grams >= 0
         ratios = np.zeros(len(grams))
-        totals = level.totals[level.contexts[grams[seen]]]
-        ratios[seen] = np.divide(
-            values[grams[seen]], totals, out=np.zeros_like(totals), where=totals > 0
+        totals = level.totals[level.contexts[grams[in_training]]]
+        ratios[in_training] = np.divide(
+            values[grams[in_training]], totals, out=np.zeros_like(totals), where=totals > 0
         )
         return ratios
 
@@ -94,27 +94,28 @@ class Recombination:
         """Use the parts of a plan for an order."""
         level = self.levels[order - 1]
         words = self._plain(level)
-        top = plan.powers[0] if plan.powers else 0.0
-        words.kept = self._at_words(level, level.counts - level.step(top))
-        contexts, seen = self._seen(level)
-        rows, columns = np.full((2, len(seen)), -1)
-        rows[seen] = slices.matrix.row_places[contexts]
+        words.remaining = self._at_words(level, level.counts - level.step(plan.steps[1]))
+        contexts, in_training = self._seen(level)
+        rows, columns = np.full((2, len(in_training)), -1)
+        rows[in_training] = slices.matrix.row_places[contexts]
         suffixes = self.grams[order - 2]
         known = suffixes >= 0
         columns[known] = slices.matrix.column_places[suffixes[known]]
-        scale = np.ones(len(seen))
-        scale[seen] = 1.0 / level.totals[contexts]
+        scale = np.ones(len(in_training))
+        scale[in_training] = 1.0 / level.totals[contexts]
         for (upper, lower), part in zip(bounds(plan), parts, strict=True):
             values = part_values(level, upper, lower)
             exact = self._at_words(level, values)
-            fitted = np.zeros(len(seen))
+            fitted = np.zeros(len(in_training))
             for fit in part.fits:
                 fitted += fit.at(rows, columns) / len(part.fits)
             only_small = np.zeros_like(values)
             only_small[slices.small] = values[slices.small]
             words.low_rank.append(fitted * scale + self._at_words(level, only_small))
-            words.of_discount.append(lower < 0)
-            words.exact.append(np.where(seen, words.backoff, 0.0) if lower < 0 else exact)
+            words.of_discount.append(lower is None)
+            if lower is None:
+                exact = np.where(in_training, words.backoff, 0.0)
+            words.exact.append(exact)
         words.weights = list(plan.weights)
         self.orders[order] = words
 

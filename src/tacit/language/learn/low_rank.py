@@ -120,10 +120,10 @@ def sweep(
         return _sweep_one(matrix, values, left, right, ratios, n_sweeps, n_jobs)
     by_rows = (matrix.starts, matrix.columns, values)
     by_columns = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
-    rest = (*by_rows, *by_columns, left, right, ratios, n_sweeps)
+    arguments = (*by_rows, *by_columns, left, right, ratios, n_sweeps)
 
     def work(blocks: Ints) -> None:
-        sweep_blocks(blocks, matrix.block_rows, matrix.block_columns, *rest)
+        sweep_blocks(blocks, matrix.block_rows, matrix.block_columns, *arguments)
 
     _run(work, _pieces(np.diff(matrix.starts[matrix.block_rows]), n_jobs), n_jobs)
     return left, right
@@ -181,7 +181,7 @@ def collapsed_sweep(
 
     left, right, spare = left.copy(), right.copy(), np.empty_like(left)
     values = np.ascontiguousarray(values, left.dtype)
-    ratios, shares = np.empty_like(values), np.empty_like(values)
+    ratios, scaled = np.empty_like(values), np.empty_like(values)
     rows, columns = _ranges(matrix.starts, n_jobs), _ranges(matrix.column_starts, n_jobs)
     kind = left.dtype.type
 
@@ -204,7 +204,7 @@ def collapsed_sweep(
             kind(scale),
             kind(RELAXATION if at < n_sweeps - 1 else 0.0),
             ratios,
-            shares,
+            scaled,
         )
         _run(lambda at: by_rows(*at), rows, n_jobs)
         _run(lambda at: by_columns(*at), columns, n_jobs)
@@ -235,13 +235,6 @@ def with_exact_sums(matrix: BlockMatrix, values: Array, left: Factor, right: Fac
             break
         fraction *= 2.0
     return LowRank(shrunk, right, *_rests(matrix, missing_rows, missing_columns))
-
-
-def stack_low_rank(matrix: BlockMatrix, values: Array, parts: Sequence[LowRank]) -> LowRank:
-    """The mean of several fits, as one with the sum of their ranks."""
-    left = np.concatenate([part.left for part in parts], axis=1) / np.float32(len(parts))
-    right = np.concatenate([part.right for part in parts], axis=1)
-    return with_exact_sums(matrix, values, left, right)
 
 
 def _margins(matrix: BlockMatrix, left: Factor, right: Factor) -> tuple[Array, Array]:

@@ -97,11 +97,11 @@ def word_probabilities(frequency: Integers, classes: Integers) -> Array:
 def _pairs(counts: GramCounts) -> tuple[Integers, Integers, Integers]:
     """First words, second words, and how often."""
     pairs = counts.tables[1]
-    seen = pairs.counts > 0
+    occurs = pairs.counts > 0
     return (
-        pairs.contexts()[seen].astype(np.int64),
-        pairs.words[seen].astype(np.int64),
-        pairs.counts[seen],
+        pairs.contexts()[occurs].astype(np.int64),
+        pairs.words[occurs].astype(np.int64),
+        pairs.counts[occurs],
     )
 
 

@@ -18,11 +18,11 @@ _DIGITS = 10_000_000  # seven decimals
 @njit(cache=True, nogil=True)
 def put_number(out, at, value):
     """Write a number with seven decimals; returns its end."""
-    whole = np.int64(np.rint(abs(value) * _DIGITS))
-    if value < 0 and whole > 0:
+    scaled = np.int64(np.rint(abs(value) * _DIGITS))
+    if value < 0 and scaled > 0:
         out[at] = 45
         at += 1
-    front, behind = whole // _DIGITS, whole % _DIGITS
+    front, behind = scaled // _DIGITS, scaled % _DIGITS
     size, scale = 1, np.int64(10)
     while front >= scale:
         scale *= 10
@@ -208,5 +208,5 @@ def find_suffixes(model, contexts, last_words, out):
     """Write the longest proper suffix of each n-gram that is an n-gram."""
     suffixes = model[1]
     for gram in range(len(contexts)):
-        found, _ = find_gram(model, np.int64(suffixes[contexts[gram]]), last_words[gram])
-        out[gram] = found
+        place, _ = find_gram(model, np.int64(suffixes[contexts[gram]]), last_words[gram])
+        out[gram] = place

@@ -33,22 +33,22 @@ def low_rank_prob(factors, context, gram):
     row, column = rows[context], columns[gram]
     if row["at"] < 0 or column["at"] < 0:
         return 0.0
-    found = _product(left, right, row["at"], column["at"], row["rank"])
-    return row["scale"] * (found + row["rest"] * column["rest"])
+    inner = _product(left, right, row["at"], column["at"], row["rank"])
+    return row["scale"] * (inner + row["rest"] * column["rest"])
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _find(model, state, word):
     """The longest n-gram that ends in a word after a state, the context one word longer, and its weight.
 
-    The context is the one whose factors are to be asked, -1 for none; its weight is without its own share.
+    The context is the one whose factors are used, -1 for none; its weight is without its own back-off weight.
     """
     words, suffixes, firsts, _, backoffs, _ = model
     weight, above = 1.0, np.int64(-1)
     while state >= 0:
-        found = find_word(words, firsts[state], firsts[state + 1], word)
-        if found >= 0:
-            return np.int64(found), above, weight
+        place = find_word(words, firsts[state], firsts[state + 1], word)
+        if place >= 0:
+            return np.int64(place), above, weight
         if above >= 0:
             weight *= backoffs[above]
         above = state
@@ -76,7 +76,7 @@ def find_prob(model, factors, state, word):
 def score_lines(model, factors, ids, ends, states, end, probs, grams):
     """Write the probability of every word of some lines, and of the end of each; see `loops.backoff`.
 
-    N-grams are found first, one after another, since each state hangs on the one before. Products do not:
+    N-grams are found first, one after another, since each state depends on the one before. Products do not:
     apart from that, many of them wait for memory at the same time.
     """
     suffixes, highest = model[1], model[5]
@@ -143,17 +143,17 @@ def place_words(model, offsets, ids, ends, first, end, contexts, grams):
         for place in range(low, ends[line] + (1 if end >= 0 else 0)):
             word = ids[place] if place < ends[line] else end
             longest = np.int64(word)
-            found = False
+            has_longest = False
             before = state
             while before >= 0:
                 order = 0
                 while offsets[order + 1] <= before:
                     order += 1
                 contexts[order + 1, at] = before
-                if not found:
+                if not has_longest:
                     gram = find_word(words, firsts[before], firsts[before + 1], word)
                     if gram >= 0:
-                        longest, found = np.int64(gram), True
+                        longest, has_longest = np.int64(gram), True
                 before = np.int64(suffixes[before])
             state = np.int64(suffixes[longest]) if longest >= highest else longest
             while longest >= 0:

@@ -33,39 +33,39 @@ def _neighbours(word, starts, words, counts, classes, into, used):
 
 
 @njit(cache=True, nogil=True)
-def _shift(own, by, after, after_used, before, before_used, itself, table, left, right):
+def _shift(group, by, after, after_used, before, before_used, itself, table, left, right):
     """Add a word to a class, or remove it."""
     for place in range(len(after_used)):
-        table[own, after_used[place]] += by * after[after_used[place]]
-        left[own] += by * after[after_used[place]]
+        table[group, after_used[place]] += by * after[after_used[place]]
+        left[group] += by * after[after_used[place]]
     for place in range(len(before_used)):
-        table[before_used[place], own] += by * before[before_used[place]]
-        right[own] += by * before[before_used[place]]
-    table[own, own] += by * itself
-    left[own] += by * itself
-    right[own] += by * itself
+        table[before_used[place], group] += by * before[before_used[place]]
+        right[group] += by * before[before_used[place]]
+    table[group, group] += by * itself
+    left[group] += by * itself
+    right[group] += by * itself
 
 
 @njit(cache=True, nogil=True)
-def _gain(own, after, after_used, before, before_used, itself, table, left, right, known):
+def _gain(group, after, after_used, before, before_used, itself, table, left, right, known):
     """The gain of the objective if a word without class joins one."""
     gain, leaving, coming = 0.0, itself, itself
-    inside = itself + after[own] + before[own]
+    inside = itself + after[group] + before[group]
     for place in range(len(after_used)):
         other = after_used[place]
         leaving += after[other]
-        if other != own:
-            old = table[own, other]
+        if other != group:
+            old = table[group, other]
             gain += _weighed(old + after[other], known) - _weighed(old, known)
     for place in range(len(before_used)):
         other = before_used[place]
         coming += before[other]
-        if other != own:
-            old = table[other, own]
+        if other != group:
+            old = table[other, group]
             gain += _weighed(old + before[other], known) - _weighed(old, known)
-    gain += _weighed(table[own, own] + inside, known) - _weighed(table[own, own], known)
-    gain -= _weighed(left[own] + leaving, known) - _weighed(left[own], known)
-    gain -= _weighed(right[own] + coming, known) - _weighed(right[own], known)
+    gain += _weighed(table[group, group] + inside, known) - _weighed(table[group, group], known)
+    gain -= _weighed(left[group] + leaving, known) - _weighed(left[group], known)
+    gain -= _weighed(right[group] + coming, known) - _weighed(right[group], known)
     return gain
 
 
@@ -98,11 +98,11 @@ def exchange(movable, classes, following, preceding, table, known):
         old = classes[word]
         _shift(old, -1, *args)
         best, most = old, _gain(old, *args, known)
-        for own in range(1, n_classes):
-            if own != old:
-                gain = _gain(own, *args, known)
+        for group in range(1, n_classes):
+            if group != old:
+                gain = _gain(group, *args, known)
                 if gain > most + 1e-9:
-                    best, most = own, gain
+                    best, most = group, gain
         _shift(best, 1, *args)
         moved += best != old
         classes[word] = best

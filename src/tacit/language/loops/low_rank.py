@@ -50,20 +50,20 @@ def em_rows(starts, columns, values, left, right, ratios, out, first, last, room
     rank = left.shape[1]
     none = left.dtype.type(0)
     for row in range(first, last):
-        own = left[row]
+        factor = left[row]
         for q in range(rank):
             room[q] = 0.0
         for entry in range(starts[row], starts[row + 1]):
             other = right[columns[entry]]
             said = none
             for q in range(rank):
-                said += own[q] * other[q]
+                said += factor[q] * other[q]
             ratio = values[entry] / said if said > LOST else none
             ratios[entry] = ratio
             for q in range(rank):
                 room[q] += ratio * other[q]
         for q in range(rank):
-            out[row - first, q] = own[q] * room[q]
+            out[row - first, q] = factor[q] * room[q]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
@@ -90,9 +90,9 @@ def em_columns(starts, rows, entries, ratios, left, right, first, last, room):
             other = left[rows[at]]
             for q in range(rank):
                 room[q] += ratio * other[q]
-        own = right[column]
+        factor = right[column]
         for q in range(rank):
-            own[q] *= room[q]
+            factor[q] *= room[q]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
@@ -102,15 +102,15 @@ def normalise(right, first, last, room):
     for q in range(rank):
         room[q] = 0.0
     for column in range(first, last):
-        own = right[column]
+        factor = right[column]
         for q in range(rank):
-            room[q] += own[q]
+            room[q] += factor[q]
     for q in range(rank):
         room[q] = 1.0 / room[q] if room[q] > 0.0 else 0.0
     for column in range(first, last):
-        own = right[column]
+        factor = right[column]
         for q in range(rank):
-            own[q] *= room[q]
+            factor[q] *= room[q]
 
 
 @njit(cache=True, nogil=True)
@@ -172,14 +172,14 @@ def collapsed_rows(
     over,
     further,
     ratios,
-    shares,
+    scales,
     out,
     first,
     last,
 ):
     """The same as `em_rows`, with responsibilities of each entry from factors without its contribution.
 
-    An entry that is alone in its row would otherwise tell the factors how to share it. This is the
+    An entry that is alone in its row would otherwise determine its responsibilities itself. This is the
     collapsed variational step of zero order (Asuncion et al., 2009); sums are kept, as by any posteriors.
 
     Parameters
@@ -189,44 +189,44 @@ def collapsed_rows(
     prior : (rank,)  what is added to each row of the left factor
     over : number  what is added to each cell of the right factor
     further : number  how much further to go than the step itself, in steps
-    ratios, shares : (entry,)  filled; see `collapsed_columns`
+    ratios, scales : (entry,)  filled; see `collapsed_columns`
     """
     rank = left.shape[1]
     none, one = left.dtype.type(0), left.dtype.type(1)
     least = left.dtype.type(MIN_STEP)
     room, part = _room(rank, np.float64), _room(rank, left.dtype)
-    mine = _room(rank, left.dtype)  # the row's share of each sum
+    mine = _room(rank, left.dtype)  # the row's fraction of each sum
     for row in range(first, last):
-        own = left[row]
+        factor = left[row]
         for q in range(rank):
             room[q] = 0.0
-            mine[q] = own[q] / sums[q] if sums[q] > none else none
+            mine[q] = factor[q] / sums[q] if sums[q] > none else none
         for entry in range(starts[row], starts[row + 1]):
             other = right[columns[entry]]
             said = none
             for q in range(rank):
-                said += own[q] * other[q]
+                said += factor[q] * other[q]
             ratio = values[entry] / said if said > LOST else none
             total = none
             for q in range(rank):
-                a = own[q] * max(one - ratio * other[q], none) + prior[q]
+                a = factor[q] * max(one - ratio * other[q], none) + prior[q]
                 b = other[q] * max(one - ratio * mine[q], none) + over
                 part[q] = a * b
                 total += part[q]
-            share = values[entry] / total
-            ratios[entry], shares[entry] = ratio, share
+            scale = values[entry] / total
+            ratios[entry], scales[entry] = ratio, scale
             for q in range(rank):
-                room[q] += share * part[q]
+                room[q] += scale * part[q]
         for q in range(rank):
             new = left.dtype.type(room[q])
-            out[row - first, q] = max(new + further * (new - own[q]), least * new)
+            out[row - first, q] = max(new + further * (new - factor[q]), least * new)
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
 def collapsed_columns(
-    starts, rows, entries, left, right, sums, prior, over, further, ratios, shares, first, last
+    starts, rows, entries, left, right, sums, prior, over, further, ratios, scales, first, last
 ):
-    """The same for the right factor, with the ratios and shares that `collapsed_rows` filled."""
+    """The same for the right factor, with the ratios and scales that `collapsed_rows` filled."""
     rank = left.shape[1]
     none, one = left.dtype.type(0), left.dtype.type(1)
     least = left.dtype.type(MIN_STEP)
@@ -234,19 +234,19 @@ def collapsed_columns(
     for q in range(rank):
         totals[q] = one / sums[q] if sums[q] > none else none
     for column in range(first, last):
-        own = right[column]
+        factor = right[column]
         for q in range(rank):
             room[q] = 0.0
         for at in range(starts[column], starts[column + 1]):
-            ratio, share = ratios[entries[at]], shares[entries[at]]
+            ratio, scale = ratios[entries[at]], scales[entries[at]]
             other = left[rows[at]]
             for q in range(rank):
-                a = other[q] * max(one - ratio * own[q], none) + prior[q]
-                b = own[q] * max(one - ratio * other[q] * totals[q], none) + over
-                room[q] += share * (a * b)
+                a = other[q] * max(one - ratio * factor[q], none) + prior[q]
+                b = factor[q] * max(one - ratio * other[q] * totals[q], none) + over
+                room[q] += scale * (a * b)
         for q in range(rank):
             new = left.dtype.type(room[q])
-            own[q] = max(new + further * (new - own[q] * sums[q]), least * new)
+            factor[q] = max(new + further * (new - factor[q] * sums[q]), least * new)
 
 
 @njit(cache=True, nogil=True)
@@ -278,12 +278,12 @@ def totals(factor, first, last, out):
     out : (block, rank)  filled
     """
     for block in range(len(first)):
-        own = out[block]
+        sums = out[block]
         for q in range(factor.shape[1]):
-            own[q] = 0.0
+            sums[q] = 0.0
         for row in range(first[block], last[block]):
             for q in range(factor.shape[1]):
-                own[q] += factor[row, q]
+                sums[q] += factor[row, q]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
@@ -320,8 +320,8 @@ def products(left, right, left_rest, right_rest, rows, columns, out):
     for pair in range(len(rows)):
         row, column = rows[pair], columns[pair]
         if row >= 0 and column >= 0:
-            own, other = left[row], right[column]
+            one, other = left[row], right[column]
             total = left_rest[row] * right_rest[column]
             for q in range(left.shape[1]):
-                total += np.float64(own[q]) * np.float64(other[q])
+                total += np.float64(one[q]) * np.float64(other[q])
             out[pair] += total

@@ -3,7 +3,7 @@
 All places of a text are kept in the order of the n-grams that end there. Going on by one word keeps that
 order but for what shares its n-gram, so that only small groups are sorted, most of them of one place. A
 place's n-gram is known by the number of the n-gram that it follows and that of the n-gram without its first
-word: the numbers stay small whatever the order.
+word: the numbers stay small at any order.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def sort_places(tokens, sizes, places):
 
 
 @njit(cache=True, nogil=True)
-def sort_group(keys, found, low, width, room, buckets):
+def sort_group(keys, n_keys, low, width, room, buckets):
     """Sort packed (number, place) by number; numbers are from `low` to before `low + width`."""
-    if found <= FEW:
-        for i in range(1, found):
+    if n_keys <= FEW:
+        for i in range(1, n_keys):
             key = keys[i]
             j = i
             while j > 0 and keys[j - 1] > key:
@@ -64,22 +64,22 @@ def sort_group(keys, found, low, width, room, buckets):
     bits = 1
     while width >> bits:
         bits += 1
-    n_passes = 1 if width <= 2 * found else (bits + 7) // 8
+    n_passes = 1 if width <= 2 * n_keys else (bits + 7) // 8
     step = (bits + n_passes - 1) // n_passes
     size, at = 1 << step, 32
     for _ in range(n_passes):
         buckets[: size + 1] = 0
-        for i in range(found):
+        for i in range(n_keys):
             room[i] = keys[i] - (low << 32) if at == 32 else keys[i]
             buckets[((room[i] >> at) & (size - 1)) + 1] += 1
         for i in range(size):
             buckets[i + 1] += buckets[i]
-        for i in range(found):
+        for i in range(n_keys):
             digit = (room[i] >> at) & (size - 1)
             keys[buckets[digit]] = room[i]
             buckets[digit] += 1
         at += step
-    for i in range(found):
+    for i in range(n_keys):
         keys[i] += low << 32
 
 

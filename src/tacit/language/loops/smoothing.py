@@ -30,20 +30,20 @@ def smooth_order(starts, counts, discounts, interpolated, probs, backoffs):
     """
     for context in range(len(starts) - 1):
         low, high = starts[context], starts[context + 1]
-        total, given = 0, 0.0
+        total, discounted = 0, 0.0
         for gram in range(low, high):
             total += counts[gram]
-            given += discounts[min(counts[gram], 3)]
+            discounted += discounts[min(counts[gram], 3)]
         if total == 0:
             backoffs[context] = 1.0
             continue
-        share = given / total
+        backoff = discounted / total
         if interpolated:
-            backoffs[context] = share
+            backoffs[context] = backoff
             for gram in range(low, high):
                 count = counts[gram]
-                kept = (count - discounts[min(count, 3)]) / total
-                probs[gram] = kept + share * probs[gram]
+                remaining = (count - discounts[min(count, 3)]) / total
+                probs[gram] = remaining + backoff * probs[gram]
             continue
         unseen = 1.0
         for gram in range(low, high):
@@ -51,7 +51,7 @@ def smooth_order(starts, counts, discounts, interpolated, probs, backoffs):
             unseen -= probs[gram]
             probs[gram] = (count - discounts[min(count, 3)]) / total
         if unseen > MIN_UNSEEN:
-            backoffs[context] = share / unseen
+            backoffs[context] = backoff / unseen
         else:  # all words were seen: the discounts go back to them
             backoffs[context] = 0.0
             for gram in range(low, high):

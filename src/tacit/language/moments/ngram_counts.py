@@ -298,9 +298,9 @@ def _merged(
 
     contexts = []
     for part in maps:
-        back = np.full(len(new[3]) - 1, -1, dtype=np.int32)
-        back[part] = np.arange(len(part), dtype=np.int32)
-        contexts.append(back)
+        joint_number = np.full(len(new[3]) - 1, -1, dtype=np.int32)
+        joint_number[part] = np.arange(len(part), dtype=np.int32)
+        contexts.append(joint_number)
     new_maps = (np.empty(len(one), np.int32), np.empty(len(two), np.int32))
     parts: list[Any] = [
         (table.words, table.suffixes, table.counts, table.starts) for table in (one, two)

@@ -14,7 +14,6 @@ from tacit.language.data.vocabulary import BEGIN, END, UNKNOWN
 from tacit.language.model.backoff import GramModel, packed
 
 Array = NDArray[np.float64]
-Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
 
 NO_STATE = -1  # no context

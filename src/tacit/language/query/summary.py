@@ -65,8 +65,13 @@ def ensemble_summary(order: int, vocabulary: Vocabulary, diagnostics: Mapping[st
         sections.append(Section("validation text", facts=facts))
     if candidates := diagnostics.get("candidates"):
         rows = [
-            (each["order"], _numbers(each["ranks"]), _numbers(each["weights"]), each["perplexity"])
-            for each in candidates
+            (
+                trial["order"],
+                _numbers(trial["ranks"]),
+                _numbers(trial["weights"]),
+                trial["perplexity"],
+            )
+            for trial in candidates
         ]
         columns = ("order", "ranks", "weights", "perplexity")
         sections.append(Section("chosen among", columns=columns, rows=rows))

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-# Patterns handled together: what they touch stays in the nearest cache, or nearly so at wide nodes.
+# Patterns handled together: their data stay in the nearest cache, or nearly so at nodes of many children.
 BLOCK, MOST_ENTRIES = 256, 1 << 17
 TINY = 1e-300
 # A product of many messages is lifted when it falls below this.
@@ -54,7 +54,7 @@ def _gather(messages, ids, begins, offsets, k, count, child_messages, product):
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def _send_up(table, product, k, width, count, line, out, scale, weights):
-    """Message to the parent from the children's product; returns what rescaling took, as a logarithm."""
+    """Message to the parent from the children's product; returns the logarithm taken out by rescaling."""
     for g in range(width):
         for b in range(count):
             line[b] = table[g * k] * product[0, b]
@@ -97,21 +97,21 @@ def _send_down(table, product, slope, k, width, count, line, from_above, counts)
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _share(slopes, ids, begins, offsets, k, count, child_messages, slope, rest):
+def _child_slopes(slopes, ids, begins, offsets, k, count, child_messages, slope, line):
     """Add each child's part of the slope to its pattern: the slope times the other children's messages."""
     n_children = len(begins)
     for place in range(n_children):
         begin = begins[place]
         for h in range(k):
             for b in range(count):
-                rest[b] = slope[h, b]
+                line[b] = slope[h, b]
             for other in range(n_children):
                 if other != place:
                     for b in range(count):
-                        rest[b] *= child_messages[other, h, b]
+                        line[b] *= child_messages[other, h, b]
             offset = offsets[place] + h
             for b in range(count):
-                slopes[offset + ids[begin + b] * k] += rest[b]
+                slopes[offset + ids[begin + b] * k] += line[b]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
@@ -150,7 +150,7 @@ def _multiply(child_messages, n_children, k, count, product, line, logs):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _share_wide(
+def _child_slopes_stepwise(
     slopes,
     ids,
     begins,
@@ -164,7 +164,7 @@ def _share_wide(
     lifted,
     space,
 ):
-    """The same as `_share` in as many steps as there are children: products before and after each.
+    """The same as `_child_slopes` in as many steps as there are children: products before and after each.
 
     Parts of a product are no smaller than the whole: where that was not lifted, they need not be.
     """
@@ -189,7 +189,7 @@ def _share_wide(
         begin = begins[place]
         if lifted:
             for b in range(count):
-                # Where it would overflow, what it is multiplied by is nothing.
+                # Where it would overflow, it is multiplied by zero.
                 line[b] = math.exp(min(before_logs[b] + after_logs[place, b] - logs[b], 700.0))
         for h in range(k):
             offset = offsets[place] + h
@@ -230,12 +230,12 @@ def _place(node, first, tree, id_starts, offsets, begins, places):
 
 @njit(cache=True, nogil=True)
 def _upward(model, tree, patterns, weights, scales, messages, offsets, work):
-    """Messages of all hidden nodes; returns what rescaling took from the log-likelihood."""
+    """Messages of all hidden nodes; returns the log-likelihood taken out by rescaling."""
     tables, starts, n_states, widths, n_leaves = model
     n_patterns, ids, id_starts = patterns
-    weights, weight_starts, rescale, wide = weights
-    child_messages, product, _, rest, begins, places, logs, _ = work
-    block = len(rest)
+    weights, weight_starts, rescale, stepwise = weights
+    child_messages, product, _, line, begins, places, logs, _ = work
+    block = len(line)
     nothing = np.empty(0)
     total = 0.0
     for node in range(n_leaves, len(n_states)):
@@ -245,18 +245,18 @@ def _upward(model, tree, patterns, weights, scales, messages, offsets, work):
             count = min(block, n_patterns[node] - first)
             d = _place(node, first, tree, id_starts, offsets, begins, places)
             _gather(messages, ids, begins[:d], places[:d], k, count, child_messages, product)
-            if wide[node]:
-                if _multiply(child_messages, d, k, count, product, rest, logs):
+            if stepwise[node]:
+                if _multiply(child_messages, d, k, count, product, line, logs):
                     for b in range(count):
                         total += weights[weight_starts[node] + first + b] * logs[b]
             out = messages[offsets[node] + first * width : offsets[node + 1]]
             if rescale[node]:
                 at = weight_starts[node] + first
                 total += _send_up(
-                    table, product, k, width, count, rest, out, scales[at:], weights[at:]
+                    table, product, k, width, count, line, out, scales[at:], weights[at:]
                 )
             else:
-                _send_up(table, product, k, width, count, rest, out, nothing, nothing)
+                _send_up(table, product, k, width, count, line, out, nothing, nothing)
     return total
 
 
@@ -265,9 +265,9 @@ def _downward(model, tree, patterns, weights, scales, messages, slopes, offsets,
     """Slopes of the log-likelihood by all messages, and the expected counts of hidden nodes' tables."""
     tables, starts, n_states, widths, n_leaves = model
     n_patterns, ids, id_starts = patterns
-    _, weight_starts, rescale, wide = weights
-    child_messages, product, slope, rest, begins, places, logs, space = work
-    block = len(rest)
+    _, weight_starts, rescale, stepwise = weights
+    child_messages, product, slope, line, begins, places, logs, space = work
+    block = len(line)
     for node in range(len(n_states) - 1, n_leaves - 1, -1):
         k, width = n_states[node], widths[node]
         table = tables[starts[node] : starts[node + 1]]
@@ -276,21 +276,23 @@ def _downward(model, tree, patterns, weights, scales, messages, slopes, offsets,
             count = min(block, n_patterns[node] - first)
             d = _place(node, first, tree, id_starts, offsets, begins, places)
             _gather(messages, ids, begins[:d], places[:d], k, count, child_messages, product)
-            lifted = wide[node] and _multiply(child_messages, d, k, count, product, rest, logs)
+            lifted = stepwise[node] and _multiply(child_messages, d, k, count, product, line, logs)
             from_above = slopes[offsets[node] + first * width : offsets[node + 1]]
             if rescale[node]:
                 at = weight_starts[node] + first
                 for b in range(count):
                     for g in range(width):
                         from_above[b * width + g] *= scales[at + b]
-            _send_down(table, product, slope, k, width, count, rest, from_above, expected)
-            if wide[node]:
-                _share_wide(
+            _send_down(table, product, slope, k, width, count, line, from_above, expected)
+            if stepwise[node]:
+                _child_slopes_stepwise(
                     slopes, ids, begins[:d], places[:d], k, count,
                     child_messages, slope, product, logs, lifted, space,
                 )  # fmt: skip
             else:
-                _share(slopes, ids, begins[:d], places[:d], k, count, child_messages, slope, rest)
+                _child_slopes(
+                    slopes, ids, begins[:d], places[:d], k, count, child_messages, slope, line
+                )
 
 
 @njit(cache=True, nogil=True)
@@ -303,14 +305,14 @@ def expected_counts(model, tree, patterns, weights, messages, slopes, offsets, c
     tree : children and where each node's start, see `RootedTree.child_table`
     patterns : n_patterns, ids, id_starts, see `Patterns`
     weights : weights of the patterns of every node (only the root's where no other needs them), where each
-        node's start, whether each node's messages are brought to sum one, whether it is wide
+        node's start, whether each node's messages are brought to sum one, whether its product is stepwise
     messages, slopes, offsets : working space, one entry per pattern and parent state, and where each node's
         start
     counts : like the flat tables
     """
     tables, starts, n_states, widths, n_leaves = model
     n_patterns = patterns[0]
-    row_weights, weight_starts, rescale, wide = weights
+    row_weights, weight_starts, rescale, stepwise = weights
     n_nodes = len(n_states)
     root = n_nodes - 1
     widest, most = 1, 1
@@ -319,12 +321,12 @@ def expected_counts(model, tree, patterns, weights, messages, slopes, offsets, c
         most = max(most, tree[1][node + 1] - tree[1][node])
     block = max(min(BLOCK, MOST_ENTRIES // (most * widest)), 8)
     child_messages, product = np.empty((most, widest, block)), np.empty((widest, block))
-    slope, rest, logs = np.empty((widest, block)), np.empty(block), np.empty(block)
-    most_wide = most if wide.any() else 0
+    slope, line, logs = np.empty((widest, block)), np.empty(block), np.empty(block)
+    most_stepwise = most if stepwise.any() else 0
     lines = (np.empty(block), np.empty(block), np.empty(block))
-    space = (np.empty((most_wide, widest, block)), np.empty((most_wide, block)), *lines)
+    space = (np.empty((most_stepwise, widest, block)), np.empty((most_stepwise, block)), *lines)
     begins, places = np.empty(most, np.int64), np.empty(most, np.int64)
-    work = (child_messages, product, slope, rest, begins, places, logs, space)
+    work = (child_messages, product, slope, line, begins, places, logs, space)
     scales = np.ones(weight_starts[n_nodes] if rescale.any() else 0)
 
     _set_leaves(model, messages, offsets)

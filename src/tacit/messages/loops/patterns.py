@@ -15,24 +15,24 @@ def pair_patterns(first, n_first, second, n_second, out, example):
     n_rows = len(first)
     if n_first * n_second <= max(4 * n_rows, 1024):
         slots = np.full(n_first * n_second, np.int32(-1))
-        n_found = 0
+        n_distinct = 0
         for row in range(n_rows):
             key = first[row] * n_second + second[row]
             number = slots[key]
             if number < 0:
-                number = n_found
-                slots[key] = n_found
-                example[n_found] = row
-                n_found += 1
+                number = n_distinct
+                slots[key] = n_distinct
+                example[n_distinct] = row
+                n_distinct += 1
             out[row] = number
-        return n_found
+        return n_distinct
     # Too many possible pairs for a table of all: open addressing, at most half full.
     bits = 1
     while (1 << bits) < 2 * n_rows:
         bits += 1
     mask = (1 << bits) - 1
     slots = np.full(mask + 1, np.int32(-1))
-    n_found = 0
+    n_distinct = 0
     for row in range(n_rows):
         a = first[row]
         b = second[row]
@@ -41,17 +41,17 @@ def pair_patterns(first, n_first, second, n_second, out, example):
         while True:
             number = slots[place]
             if number < 0:
-                slots[place] = n_found
-                example[n_found] = row
-                out[row] = n_found
-                n_found += 1
+                slots[place] = n_distinct
+                example[n_distinct] = row
+                out[row] = n_distinct
+                n_distinct += 1
                 break
-            seen = example[number]
-            if first[seen] == a and second[seen] == b:
+            earlier = example[number]
+            if first[earlier] == a and second[earlier] == b:
                 out[row] = number
                 break
             place = (place + 1) & mask
-    return n_found
+    return n_distinct
 
 
 @njit(cache=True, nogil=True)
@@ -88,14 +88,14 @@ def subtree_patterns(codes, cards, children, starts, merge):
     used = 0
     for node in range(n_leaves, n_nodes):
         below = children[starts[node] : starts[node + 1]]
-        n_found = n_patterns[below[0]]
-        whole = not merge
+        n_distinct = n_patterns[below[0]]
+        all_distinct = not merge
         for child in below:
             if child >= n_leaves and n_patterns[child] == n_rows:
-                whole = True
-        if whole:
-            # One child tells all rows apart already, so do its parents.
-            n_found = n_rows
+                all_distinct = True
+        if all_distinct:
+            # A child already has a pattern of its own for every row, so its parents have too.
+            n_distinct = n_rows
             for row in range(n_rows):
                 at_row[node, row] = row
                 example[row] = row
@@ -103,20 +103,20 @@ def subtree_patterns(codes, cards, children, starts, merge):
             current = at_row[below[0]]
             if len(below) == 1:
                 alone = np.zeros(n_rows, np.int32)
-                n_found = pair_patterns(current, n_found, alone, 1, at_row[node], example)
+                n_distinct = pair_patterns(current, n_distinct, alone, 1, at_row[node], example)
             for place in range(1, len(below)):
                 child = below[place]
-                n_found = pair_patterns(
-                    current, n_found, at_row[child], n_patterns[child], at_row[node], example
+                n_distinct = pair_patterns(
+                    current, n_distinct, at_row[child], n_patterns[child], at_row[node], example
                 )
                 if place + 1 < len(below):
                     current = at_row[node].copy()
-        n_patterns[node] = n_found
+        n_patterns[node] = n_distinct
         for child in below:
             id_starts[child] = used
-            for pattern in range(n_found):
+            for pattern in range(n_distinct):
                 ids[used + pattern] = at_row[child, example[pattern]]
-            used += n_found
+            used += n_distinct
     return n_patterns, ids[:used].copy(), id_starts, at_row[n_nodes - 1].copy()
 
 
@@ -149,7 +149,7 @@ def different_rows(codes, weights):
     slots = np.full(mask + 1, np.int32(-1))
     first, summed = np.empty(n_rows, np.int64), np.empty(n_rows)
     counted = weights.sum() > 0.0
-    n_found = 0
+    n_distinct = 0
     for row in range(n_rows):
         if counted and weights[row] == 0.0:
             continue
@@ -161,9 +161,9 @@ def different_rows(codes, weights):
         while True:
             number = slots[place]
             if number < 0:
-                slots[place] = n_found
-                first[n_found], summed[n_found] = row, weights[row]
-                n_found += 1
+                slots[place] = n_distinct
+                first[n_distinct], summed[n_distinct] = row, weights[row]
+                n_distinct += 1
                 break
             same = True
             for column in range(n_columns):
@@ -174,4 +174,4 @@ def different_rows(codes, weights):
                 summed[number] += weights[row]
                 break
             place = (place + 1) & mask
-    return first[:n_found].copy(), summed[:n_found].copy()
+    return first[:n_distinct].copy(), summed[:n_distinct].copy()

@@ -93,12 +93,12 @@ class MaskedCells:
             Of each cell; cells that are masked several times count as one.
         """
         for column in range(len(self.scale)):
-            which = masked[:, column]
-            truth = rows.column(column)[which]
-            default = predictions[0][column][which]
+            is_masked = masked[:, column]
+            truth = rows.column(column)[is_masked]
+            default = predictions[0][column][is_masked]
             results = []
             for by_column in predictions:
-                values = by_column[column][which]
+                values = by_column[column][is_masked]
                 values = np.where(np.isnan(values), default, values)
                 if column in self.continuous:
                     results.append((values - truth) / self.scale[column])
@@ -141,8 +141,10 @@ class MaskedCells:
 
 def _simplex_grid(n: int) -> Array:
     """(grid point, n) All multiples of a step that are not negative and sum to one."""
-    others = [
-        rest for rest in product(range(_GRID_STEPS + 1), repeat=n - 1) if sum(rest) <= _GRID_STEPS
+    points = [
+        steps
+        for steps in product(range(_GRID_STEPS + 1), repeat=n - 1)
+        if sum(steps) <= _GRID_STEPS
     ]
-    rest = np.array(others, dtype=np.float64).reshape(len(others), n - 1)
-    return np.column_stack([_GRID_STEPS - rest.sum(axis=1), rest]) / _GRID_STEPS
+    grid = np.array(points, dtype=np.float64).reshape(len(points), n - 1)
+    return np.column_stack([_GRID_STEPS - grid.sum(axis=1), grid]) / _GRID_STEPS

@@ -1,7 +1,7 @@
-"""Trees of binned columns, in which every bin becomes a smooth bump of density.
+"""Trees of binned columns, in which every bin gets a smooth density.
 
 Columns of numbers are cut at quantiles, a tree of the bins is learnt like any tree of categories, and
-held-out rows choose the bandwidth with which the bumps of neighbouring bins overlap.
+held-out rows choose the bandwidth with which the densities of neighbouring bins overlap.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tacit.trees.learn.selection.states import (
     split_rows,
     state_counts,
 )
-from tacit.trees.learn.structures import given_topology
+from tacit.trees.learn.selection.structures import given_topology
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ TRIAL_STATES, PAIR_STATES = 8, 3
 # With fewer rows numbers of bins are not compared; of more, a subsample is used.
 MIN_ROWS = 100
 MAX_ROWS = 20_000
-# Candidate bandwidths of the bumps, in bins.
+# Candidate bandwidths, in bins.
 BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 DEFAULT_BANDWIDTH = 0.5
 # Held-out rows that are scored.
@@ -68,7 +68,7 @@ class BinOptions:
     n_states: Any
     n_components: int | str
     n_bins: int | str
-    bandwidth: float | str  # of the bumps, in bins
+    bandwidth: float | str  # in bins
     blend: bool  # whether other predictors are averaged in, which needs trials
     settings: Settings
     n_jobs: int | None  # None for all processors
@@ -151,7 +151,7 @@ class Columns:
 
 
 def smoothed(encoders: Sequence[Encoder], bandwidth: float) -> tuple[Encoder, ...]:
-    """The encoders with bumps of a bandwidth, in bins."""
+    """The encoders with bins blurred by a bandwidth, in bins."""
     return tuple(
         replace(encoder, bandwidth=bandwidth / encoder.size)
         if isinstance(encoder, BinEncoder)
@@ -169,7 +169,7 @@ def smoothed_encoders(
         return smoothed(encoders, bandwidth), {"bandwidth": bandwidth}
     if not trials or all(encoder.kind == "indicator" for encoder in encoders):
         return smoothed(encoders, DEFAULT_BANDWIDTH), {"bandwidth": DEFAULT_BANDWIDTH}
-    options.report(0.95, "bandwidth of the bumps")
+    options.report(0.95, "bandwidth of the bins")
     best, scores = best_bandwidth(trials, encoders)
     return smoothed(encoders, best.bandwidth), {
         "bandwidth": best.bandwidth,
@@ -182,7 +182,7 @@ def smoothed_encoders(
 
 @dataclass(frozen=True, eq=False)
 class ScoredBandwidth:
-    """A bandwidth of bumps, and the log-densities of held-out rows under it."""
+    """A bandwidth, and the log-densities of held-out rows under it."""
 
     bandwidth: float
     log_densities: Array  # (row,)
@@ -284,12 +284,12 @@ def best_bins(
         new, _ = best_bandwidth([trial], encoders)
         candidates.append({"n_bins": n_bins, "bandwidth": new.bandwidth, "score": new.score})
         if best is None:
-            better = True
+            improved = True
         elif len(table.schema) > FEW_COLUMNS:  # more bins take long: they must be worth it
-            better = surely_better(new.log_densities, best.log_densities, new.weights)
+            improved = surely_better(new.log_densities, best.log_densities, new.weights)
         else:
-            better = new.score > best.score
-        if better:
+            improved = new.score > best.score
+        if improved:
             best_n, best, n_worse = n_bins, new, 0
         else:
             n_worse += 1
@@ -309,8 +309,8 @@ def _small_tree(
     if topology is None:
         topology = given_topology("refined-joining", moments, schema.names)
     tree = topology.rooted(schema.names)
-    given = options.n_states if isinstance(options.n_states, int) else "auto"
-    known = known_states(given, topology, tree)
+    n_states = options.n_states if isinstance(options.n_states, int) else "auto"
+    known = known_states(n_states, topology, tree)
     k = TRIAL_STATES if len(schema) > 2 else PAIR_STATES
     states = state_counts(tree, schema.cards, known, k)
     assert states is not None

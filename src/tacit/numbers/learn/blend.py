@@ -152,9 +152,9 @@ def fit_blend(
     # Predictors: the tree, a copula with each prior, neighbours with each bandwidth.
     first = 1 + (len(PRIORS) if has_copula(table.schema) else 0)
     pairs: list[tuple[int, ...]] = [(0, copula) for copula in range(1, first)] or [(0,)]
-    few = min(map(cells.best_weights, pairs), key=lambda found: found.loss)
+    few = min(map(cells.best_weights, pairs), key=lambda blend: blend.loss)
     triples = [(*few.predictors, near) for near in range(first, first + len(BANDWIDTHS))]
-    more = min(map(cells.best_weights, triples), key=lambda found: found.loss)
+    more = min(map(cells.best_weights, triples), key=lambda blend: blend.loss)
     n_few = len(few.predictors)
     copula, neighbours, weights = None, None, np.zeros((len(table.schema), 3))
     weights[:, :n_few] = few.weights

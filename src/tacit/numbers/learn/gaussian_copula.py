@@ -30,7 +30,7 @@ MAX_COORDINATES = 400
 MAX_ROWS, MAX_COMPLETE_ROWS = 10_000, 100_000
 # EM stops when a step gains less than this many nats per row and coordinate: predictions no longer move.
 TOLERANCE = 2e-4
-MAX_STEPS = 60
+MAX_STEPS = 120
 # Smallest probability of a category before they are normalised.
 MIN_PROBABILITY = 1e-3
 # Nodes of the quadrature over normal scores.
@@ -72,17 +72,17 @@ def ranks_of(numbers: Array, weights: Array | None = None) -> Ranks:
     """The normal scores of a column; NaN is missing."""
     from scipy.special import ndtri
 
-    there = ~np.isnan(numbers)
+    is_observed = ~np.isnan(numbers)
     row_weights = np.ones(len(numbers)) if weights is None else weights
-    values, place = np.unique(numbers[there], return_inverse=True)
+    values, place = np.unique(numbers[is_observed], return_inverse=True)
     if len(values) == 0:
         return Ranks(np.zeros(1), np.zeros(1))
-    counts = np.bincount(place, weights=row_weights[there])
+    counts = np.bincount(place, weights=row_weights[is_observed])
     middles = np.cumsum(counts) - 0.5 * (counts - 1)
     scores = np.asarray(ndtri(np.clip(middles / (counts.sum() + 1), 1e-9, 1 - 1e-9)))
     n_knots = min(len(values), MAX_KNOTS)
-    kept = np.unique(np.linspace(0, len(values) - 1, n_knots).round().astype(np.int64))
-    return Ranks(values[kept], scores[kept])
+    knots = np.unique(np.linspace(0, len(values) - 1, n_knots).round().astype(np.int64))
+    return Ranks(values[knots], scores[knots])
 
 
 @dataclass(frozen=True, eq=False)

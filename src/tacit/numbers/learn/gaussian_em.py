@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ConvergenceWarning
+from tacit.core.em import AbsoluteGain, run_accelerated_em
 from tacit.numbers.model.gaussian import CorrelationTree, Gaussian
 from tacit.numbers.query.gaussian import fill
 
@@ -40,9 +39,9 @@ def gaussian_em(
     *,
     prior: float = 1.0,
     tol: float = TOLERANCE,
-    max_iter: int = 100,
+    max_iter: int = 300,
 ) -> Fitted:
-    """Mean and covariance of rows with missing cells, by EM (Dempster, Laird and Rubin 1977).
+    """Mean and covariance of rows with missing cells, by accelerated EM (Dempster, Laird and Rubin 1977).
 
     Without missing cells this is the mean and the covariance itself, in one step.
 
@@ -57,7 +56,7 @@ def gaussian_em(
     tol : float
         EM stops when a step gains less than this many nats per row and column.
     max_iter : int
-        Rounds of two steps and an extrapolation.
+        Steps at most.
 
     Returns
     -------
@@ -101,27 +100,22 @@ def independent(rows: Array, weights: Array) -> Gaussian:
 def _standard_em(rows: Array, weights: Array, prior: float, tol: float, max_iter: int) -> Fitted:
     """EM of standardised rows."""
     d = rows.shape[1]
-    complete = not np.isnan(rows).any()
-    start = Gaussian(np.zeros(d), np.eye(d))
-    value, first = _em_step(start, rows, weights, prior)
-    trace = [value]
-    for _ in range(max_iter):
-        next_value, second = _em_step(first, rows, weights, prior)
-        trace.append(next_value)
-        if complete or next_value - value < tol * d:
-            return Fitted(first, tuple(trace), converged=True)
-        start = _extrapolated(start, first, second)
-        value, first = _em_step(start, rows, weights, prior)
-        if value < next_value:  # too far
-            value, first = _em_step(start := second, rows, weights, prior)
-        trace.append(value)
-    warnings.warn(
-        f"EM stopped after max_iter={max_iter} rounds, before a step gained less than tol={tol} nats "
-        f"per row and column; raise max_iter or tol",
-        ConvergenceWarning,
-        stacklevel=3,
+    mass = np.ones(d + d * (d + 1) // 2)
+    # Without missing cells the first step leads to the top.
+    gain = tol * d if np.isnan(rows).any() else np.inf
+
+    def step(values: Array) -> tuple[float, Array, Array]:
+        value, improved = _em_step(_unpack(values, d), rows, weights, prior)
+        return value, _pack(improved), mass
+
+    em_run = run_accelerated_em(
+        step,
+        _pack(Gaussian(np.zeros(d), np.eye(d))),
+        AbsoluteGain(gain),
+        normalise=lambda values: _feasible(values, d),
+        max_iter=max_iter,
     )
-    return Fitted(start, tuple(trace), converged=False)
+    return Fitted(_unpack(em_run.values, d), em_run.trace, em_run.converged)
 
 
 def _em_step(now: Gaussian, rows: Array, weights: Array, prior: float) -> tuple[float, Gaussian]:
@@ -137,22 +131,29 @@ def _em_step(now: Gaussian, rows: Array, weights: Array, prior: float) -> tuple[
     return value / total, Gaussian(mean, second / (total + prior))
 
 
-def _extrapolated(start: Gaussian, first: Gaussian, second: Gaussian) -> Gaussian:
-    """SQUAREM: two steps of EM extrapolated (Varadhan and Roland 2008)."""
-    step = first.mean - start.mean, first.covariance - start.covariance
-    change = (
-        second.mean - first.mean - step[0],
-        second.covariance - first.covariance - step[1],
-    )
-    step_norm = math.sqrt(sum(float(np.sum(part**2)) for part in step))
-    change_norm = math.sqrt(sum(float(np.sum(part**2)) for part in change))
-    factor = step_norm / max(change_norm, 1e-300)
-    if factor <= 1.0 or not math.isfinite(factor * factor):
-        return second
-    mean = start.mean + 2 * factor * step[0] + factor**2 * change[0]
-    covariance = start.covariance + 2 * factor * step[1] + factor**2 * change[1]
-    smallest = np.linalg.eigvalsh(covariance)[0]
-    return Gaussian(mean, covariance) if smallest > MIN_EIGENVALUE else second
+def _pack(gaussian: Gaussian) -> Array:
+    """Exponentials of the mean and of the covariance's lower triangle: EM is accelerated in logarithms."""
+    lower = gaussian.covariance[np.tril_indices(len(gaussian.mean))]
+    return np.asarray(np.exp(np.concatenate([gaussian.mean, lower])))
+
+
+def _unpack(values: Array, d: int) -> Gaussian:
+    """The Gaussian of packed parameters."""
+    logs = np.log(values)
+    lower = np.zeros((d, d))
+    lower[np.tril_indices(d)] = logs[d:]
+    return Gaussian(logs[:d], lower + np.tril(lower, -1).T)
+
+
+def _feasible(values: Array, d: int) -> Array:
+    """Packed parameters with finite logarithms and a positive definite covariance."""
+    bounded = np.clip(values, 1e-250, 1e250)
+    gaussian = _unpack(bounded, d)
+    eigenvalues, vectors = np.linalg.eigh(gaussian.covariance)
+    if eigenvalues[0] > MIN_EIGENVALUE:
+        return np.asarray(bounded)
+    covariance = (vectors * np.maximum(eigenvalues, MIN_EIGENVALUE)) @ vectors.T
+    return _pack(Gaussian(gaussian.mean, covariance))
 
 
 # -- correlations along a tree ---------------------------------------------------------------------
@@ -264,6 +265,6 @@ def fit_tree(
         bounds=[(-edge, edge)] * len(below),
         options={"maxiter": max_iter, "ftol": ftol, "gtol": 0.0},
     )
-    better = at(optimum.x)
-    improved = tree_log_likelihood(better, correlation) >= tree_log_likelihood(tree, correlation)
-    return better if improved else tree
+    polished = at(optimum.x)
+    improved = tree_log_likelihood(polished, correlation) >= tree_log_likelihood(tree, correlation)
+    return polished if improved else tree

@@ -19,7 +19,7 @@ from tacit.numbers.data.normal_scores import Scores
 from tacit.numbers.learn.gaussian_em import Fitted, fit_tree, gaussian_em
 from tacit.numbers.model.gaussian import CorrelationTree, Gaussian, consistent_signs, with_lengths
 from tacit.numbers.query.gaussian import log_density
-from tacit.trees.learn.structures import STRUCTURES, structure_from_distances
+from tacit.trees.learn.selection.structures import STRUCTURES, structure_from_distances
 from tacit.trees.structure.distances import Distances, covariance_distances
 from tacit.trees.structure.topology import Topology
 
@@ -73,8 +73,8 @@ class Prepared:
         if rows.shape[1] == 0:
             raise DataError("no column varies, so there is nothing to learn")
         weights = np.ones(len(rows)) if table.weights is None else table.weights
-        kept = weights > 0
-        rows, weights = rows[kept], weights[kept]
+        positive = weights > 0
+        rows, weights = rows[positive], weights[positive]
         return cls(scores, rows, weights, gaussian_em(rows, weights, prior=settings.prior))
 
     @property
@@ -216,13 +216,13 @@ def _with_estimated_lengths(topology: Topology, prepared: Prepared) -> Topology:
     from tacit.trees.structure.draft import Draft
     from tacit.trees.structure.interchange import effective_rows, refit, similarity_of
 
-    names, far = prepared.scores.names, prepared.distances.values
+    names, distances = prepared.scores.names, prepared.distances.values
     tree = topology.contracted()
     number = {name: place for place, name in enumerate([*names, *tree.hidden])}
     draft = Draft.of(tree, names)  # numbers nodes in the same way
     if draft.edges():
         rows = effective_rows(max(prepared.n_rows, 2.0), 2)
-        refit(draft, similarity_of(far, names, 2), rows, n_rounds=3)
+        refit(draft, similarity_of(distances, names, 2), rows, n_rounds=3)
     lengths = tuple(max(draft.near[number[one]][number[other]], 0.0) for one, other in tree.edges)
     return Topology(tree.nodes, tree.edges, tree.observed, lengths)
 

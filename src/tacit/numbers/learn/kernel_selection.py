@@ -119,9 +119,9 @@ class Search:
         """The best of all small ranks: one too many may be worse than two too many."""
         candidates = [replace(start, rank=rank) for rank in RANKS if rank <= SMALL_RANK]
         best = max(candidates, key=lambda choice: self.score(topology, choice))
-        return self.climb(topology, best, [partial(_next_rank, step=1)])
+        return self.line_search(topology, best, [partial(_next_rank, step=1)])
 
-    def climb(self, topology: Topology, start: Choice, steps: Sequence[Step]) -> Choice:
+    def line_search(self, topology: Topology, start: Choice, steps: Sequence[Step]) -> Choice:
         """The best choice along a line of steps, as long as each improves."""
         best = start
         for step in steps:
@@ -151,9 +151,11 @@ def best_choice(
         best = search.best_rank(topology, best)
     for number, line in enumerate([*lines, *lines[:1]]):
         options.report(0.4 + 0.1 * number, "bandwidth and views")
-        best = search.climb(topology, best, line)
+        best = search.line_search(topology, best, line)
     if open_rank:
-        best = search.climb(topology, best, [partial(_next_rank, step=step) for step in (1, -1)])
+        best = search.line_search(
+            topology, best, [partial(_next_rank, step=step) for step in (1, -1)]
+        )
     return best, [
         {**asdict(choice), "score": search.score(topology, choice)} for _, choice in search.scores
     ]

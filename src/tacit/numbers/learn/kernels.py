@@ -20,7 +20,11 @@ from tacit.numbers.structure.leaves import with_leaves_only
 from tacit.numbers.structure.pairs import pair_topology
 from tacit.trees.learn.learners import Learnt, Settings
 from tacit.trees.learn.number_features import FeatureColumns, Split, metric_distances
-from tacit.trees.learn.structures import STRUCTURES, parse_topology, structure_from_distances
+from tacit.trees.learn.selection.structures import (
+    STRUCTURES,
+    parse_topology,
+    structure_from_distances,
+)
 from tacit.trees.structure.topology import Topology
 
 if TYPE_CHECKING:

@@ -73,10 +73,12 @@ def em_step(
         counts += responsibilities.sum(axis=0)
         sums += responsibilities.T @ centred
         squares += np.square(centred).sum(axis=1) @ responsibilities
-    kept = np.maximum(counts, _MIN_ROWS)
+    effective = np.maximum(counts, _MIN_ROWS)
     occupied = counts > _MIN_ROWS
-    means = np.where(occupied[:, None], sums / kept[:, None], mixture.means - centre)
-    within = np.maximum(squares - kept * np.square(means).sum(axis=1), 0.0)
-    variances = (within / kept if separate_variances else np.full(k, within.sum() / n_rows)) / d
+    means = np.where(occupied[:, None], sums / effective[:, None], mixture.means - centre)
+    within = np.maximum(squares - effective * np.square(means).sum(axis=1), 0.0)
+    variances = (
+        within / effective if separate_variances else np.full(k, within.sum() / n_rows)
+    ) / d
     variances = np.where(occupied, variances, mixture.variances) + reg_covar
-    return total / n_rows, SphericalMixture(kept / kept.sum(), centre + means, variances)
+    return total / n_rows, SphericalMixture(effective / effective.sum(), centre + means, variances)

@@ -61,8 +61,8 @@ def mixture_of_moments(
     noise = max(float(eigenvalues[: d - k + 1].mean()), 0.0)
     between, quiet = eigenvalues[d - k + 1 :] - noise, axes[:, : d - k + 1]
     roots = np.sqrt(between)
-    back = axes[:, d - k + 1 :]
-    white = back / roots  # (column, k - 1)
+    signal_axes = axes[:, d - k + 1 :]
+    white = signal_axes / roots  # (column, k - 1)
     cubes = moments.cubes(white)
     extra = np.zeros(k - 1)  # sum of weight times variance times mean, whitened
     if separate_variances:
@@ -73,7 +73,7 @@ def mixture_of_moments(
     vectors = decomposition.vectors
     vectors = vectors * np.where(vectors[0] < 0, -1.0, 1.0)
     weights = np.maximum(vectors[0] ** 2, MIN_WEIGHT / k)
-    means = moments.mean + ((back * roots) @ (vectors[1:] / np.sqrt(weights))).T
+    means = moments.mean + ((signal_axes * roots) @ (vectors[1:] / np.sqrt(weights))).T
     variances = np.full(k, noise)
     if separate_variances:
         estimates = np.concatenate([[noise], extra]) @ vectors / np.sqrt(weights)

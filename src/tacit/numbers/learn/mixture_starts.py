@@ -147,14 +147,14 @@ def _significantly_better(scores: dict[str, Array], default: str, tol: float) ->
     means = {name: float(values.mean()) for name, values in scores.items()}
     if not np.isfinite(means[default]):  # its covariances are singular
         return max(means, key=lambda name: means[name])
-    better = [
+    significant = [
         name
         for name, values in scores.items()
         if np.isfinite(means[name])
         and means[name] - means[default]
         > max(tol, MIN_STANDARD_ERRORS * _standard_error(values - scores[default]))
     ]
-    return max(better, key=lambda name: means[name], default=default)
+    return max(significant, key=lambda name: means[name], default=default)
 
 
 def _standard_error(differences: Array) -> float:

@@ -79,11 +79,11 @@ class Neighbours:
             part = slice(first, first + step)
             query = self._encode(table.take(part))
             both = np.maximum(query[2] @ observed.T, 0.5)
-            far = (query[1] @ observed.T + query[2] @ squares.T - 2 * (query[0] @ values.T)) / (
-                2 * both
-            )
-            nearest = np.argpartition(far, n_kept - 1, axis=1)[:, :n_kept]
-            near = np.take_along_axis(far, nearest, axis=1)
+            all_distances = (
+                query[1] @ observed.T + query[2] @ squares.T - 2 * (query[0] @ values.T)
+            ) / (2 * both)
+            nearest = np.argpartition(all_distances, n_kept - 1, axis=1)[:, :n_kept]
+            near = np.take_along_axis(all_distances, nearest, axis=1)
             order = np.argsort(near, axis=1, kind="stable")
             rows[part] = np.take_along_axis(nearest, order, axis=1)
             distances[part] = np.take_along_axis(near, order, axis=1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# A pivot is never less than this share of the diagonal entry that it came from.
+# A pivot is never less than this fraction of the diagonal entry that it came from.
 LEAST_PIVOT = 1e-13
 
 
@@ -48,77 +48,77 @@ def fill_missing(
     """
     d = rows.shape[1]
     n_patterns = len(starts) - 1
-    found = np.empty(n_patterns)
-    gone, there = np.empty(d, np.int64), np.empty(d, np.int64)
+    log_dets = np.empty(n_patterns)
+    missing_places, known_places = np.empty(d, np.int64), np.empty(d, np.int64)
     factor, inverse, cross = np.empty((d, d)), np.empty((d, d)), np.empty((d, d))
     values = np.empty(d)
-    wanted = spread.shape[0] > 0 or variances.shape[0] > 0
+    with_covariances = spread.shape[0] > 0 or variances.shape[0] > 0
     for pattern in range(n_patterns):
         first, last = starts[pattern], starts[pattern + 1]
         m = o = 0
         for j in range(d):
             if absent[order[first], j]:
-                gone[m] = j
+                missing_places[m] = j
                 m += 1
             else:
-                there[o] = j
+                known_places[o] = j
                 o += 1
-        members, missing, known = order[first:last], gone[:m], there[:o]
+        members, missing, known = order[first:last], missing_places[:m], known_places[:o]
         if m == 0:
-            found[pattern] = log_det
+            log_dets[pattern] = log_det
             continue
         if m <= o:
             _take(precision, missing, missing, factor)
             _take(precision, missing, known, cross)
-            found[pattern] = log_det + _factorise(factor, m)
+            log_dets[pattern] = log_det + _factorise(factor, m)
             _fill_by_precision(rows, members, missing, known, factor, cross, values)
-            if wanted:
+            if with_covariances:
                 _whitener(factor, inverse, m)
                 _covariance_of(inverse, factor, m)  # the factor is not needed any more
         else:
             _take(covariance, known, known, factor)
             _take(covariance, known, missing, cross)
-            found[pattern] = _factorise(factor, o)
+            log_dets[pattern] = _factorise(factor, o)
             _fill_by_covariance(rows, members, missing, known, factor, cross, values)
-            if wanted:
+            if with_covariances:
                 _substitute(factor, cross, o, m)
                 _take(covariance, missing, missing, factor)
                 for i in range(o):
                     for j in range(m):
-                        share = cross[i, j]
+                        entry = cross[i, j]
                         for k in range(j, m):
-                            factor[j, k] -= share * cross[i, k]
-        if wanted:
+                            factor[j, k] -= entry * cross[i, k]
+        if with_covariances:
             _add_up(factor, missing, members, weights, spread, variances)
-    return found
+    return log_dets
 
 
 @njit(cache=True, nogil=True, inline="always")  # by calls, short rows take longer
-def _fill_by_precision(rows, members, gone, there, factor, cross, values):
+def _fill_by_precision(rows, members, missing, known, factor, cross, values):
     """Set the missing cells of some rows, by the factorised precision of the missing block."""
-    m = len(gone)
+    m = len(missing)
     for place in range(len(members)):
         row = rows[members[place]]
-        _product(cross, row, there, values, m)
+        _product(cross, row, known, values, m)
         _solve(factor, values, m)
         for j in range(m):
-            row[gone[j]] = -values[j]
+            row[missing[j]] = -values[j]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _fill_by_covariance(rows, members, gone, there, factor, cross, values):
+def _fill_by_covariance(rows, members, missing, known, factor, cross, values):
     """Set the missing cells of some rows, by the factorised covariance of the observed block."""
-    m, o = len(gone), len(there)
+    m, o = len(missing), len(known)
     for place in range(len(members)):
         row = rows[members[place]]
         for i in range(o):
-            values[i] = row[there[i]]
+            values[i] = row[known[i]]
         _solve(factor, values, o)
         for j in range(m):
-            row[gone[j]] = 0.0
+            row[missing[j]] = 0.0
         for i in range(o):
             for j in range(m):
-                row[gone[j]] += values[i] * cross[i, j]
+                row[missing[j]] += values[i] * cross[i, j]
 
 
 @njit(cache=True, nogil=True)
@@ -144,11 +144,11 @@ def _factorise(matrix, n):
         log_det += np.log(pivot)
         inverse = 1.0 / pivot
         for i in range(k + 1, n):
-            share = row[i] * inverse
+            multiplier = row[i] * inverse
             least = LEAST_PIVOT * matrix[i, i]
             other = matrix[i]
             for j in range(i, n):
-                other[j] -= share * row[j]
+                other[j] -= multiplier * row[j]
             other[i] = max(least, other[i])
         for j in range(k + 1, n):
             row[j] *= inverse
@@ -161,9 +161,9 @@ def _solve(factor, values, n):
     """Solve for one vector, in its place."""
     for k in range(n):
         row = factor[k]
-        share = values[k]
+        multiplier = values[k]
         for j in range(k + 1, n):
-            values[j] -= share * row[j]
+            values[j] -= multiplier * row[j]
     for k in range(n - 1, -1, -1):
         row = factor[k]
         total = values[k] * row[k]
@@ -188,9 +188,9 @@ def _substitute(factor, right, n, m):
     for k in range(n):
         row = factor[k]
         for i in range(k + 1, n):
-            share = row[i]
+            multiplier = row[i]
             for j in range(m):
-                right[i, j] -= share * right[k, j]
+                right[i, j] -= multiplier * right[k, j]
     for k in range(n):
         root = np.sqrt(factor[k, k])
         for j in range(m):
@@ -201,15 +201,15 @@ def _substitute(factor, right, n, m):
 def _whitener(factor, inverse, n):
     """The lower triangular R with R'R = inverse of the matrix that was factorised."""
     for k in range(n):
-        own = inverse[k]
+        target = inverse[k]
         for j in range(k):
-            own[j] = 0.0
-        own[k] = 1.0
+            target[j] = 0.0
+        target[k] = 1.0
         for i in range(k):
-            share = factor[i, k]
+            multiplier = factor[i, k]
             above = inverse[i]
             for j in range(i + 1):
-                own[j] -= share * above[j]
+                target[j] -= multiplier * above[j]
     for k in range(n):
         root = np.sqrt(factor[k, k])
         for j in range(k + 1):
@@ -225,24 +225,24 @@ def _covariance_of(whitener, out, n):
     for k in range(n):
         row = whitener[k]
         for i in range(k + 1):
-            share = row[i]
+            multiplier = row[i]
             for j in range(i, k + 1):
-                out[i, j] += share * row[j]
+                out[i, j] += multiplier * row[j]
 
 
 @njit(cache=True, nogil=True)
-def _add_up(conditional, gone, members, weights, spread, variances):
+def _add_up(conditional, missing, members, weights, spread, variances):
     """Add the conditional covariance of a pattern (its upper half) to `spread`, and set `variances`."""
-    m = len(gone)
+    m = len(missing)
     if spread.shape[0] > 0:
         total = 0.0
         for place in range(len(members)):
             total += weights[members[place]]
         for i in range(m):
             for j in range(i, m):
-                spread[gone[i], gone[j]] += total * conditional[i, j]
+                spread[missing[i], missing[j]] += total * conditional[i, j]
     if variances.shape[0] > 0:
         for place in range(len(members)):
             row = variances[members[place]]
             for i in range(m):
-                row[gone[i]] = max(conditional[i, i], 0.0)
+                row[missing[i]] = max(conditional[i, i], 0.0)

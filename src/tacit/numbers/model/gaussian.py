@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
-from tacit.trees.structure.chow_liu import maximum_spanning_tree
+from tacit.trees.structure.distance_matrices import maximum_spanning_tree
 from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]

@@ -61,12 +61,14 @@ class Cases:
             )
         row, columns, logs = [], {place: [] for place in open_cells}, []  # type: ignore[var-annotated]
         for i in range(n):
-            which = [place for place, cells in open_cells.items() if cells[i]]
-            for codes in product(*(range(table.schema.cards[place]) for place in which)):
-                values = [soft[place][i, code] for place, code in zip(which, codes, strict=True)]
+            uncertain = [place for place, cells in open_cells.items() if cells[i]]
+            for codes in product(*(range(table.schema.cards[place]) for place in uncertain)):
+                values = [
+                    soft[place][i, code] for place, code in zip(uncertain, codes, strict=True)
+                ]
                 if not all(values):
                     continue
-                chosen = dict(zip(which, codes, strict=True))
+                chosen = dict(zip(uncertain, codes, strict=True))
                 for place, column in columns.items():
                     column.append(chosen.get(place, -1))
                 row.append(i)

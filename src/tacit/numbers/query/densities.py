@@ -65,12 +65,12 @@ class Coefficients:
         densities = self.values @ self.encoder.likelihoods(places).T
         if self.proper:
             return Densities(places, densities, np.zeros(len(densities)))
-        kept, cut = self._masses
-        whole = kept.sum(axis=1)
+        positive, negative = self._masses
+        total = positive.sum(axis=1)
         return Densities(
             places,
-            np.maximum(densities, 0.0) / whole[:, None],
-            cut / np.maximum(cut + whole, 1e-300),
+            np.maximum(densities, 0.0) / total[:, None],
+            negative / np.maximum(negative + total, 1e-300),
         )
 
     def expectations(self, function: Callable[[Array], Array] | None = None) -> Array:
@@ -145,8 +145,8 @@ class Coefficients:
         if self.proper:
             fraction = np.zeros(len(self.values))
         else:
-            kept, cut = self._masses
-            fraction = cut / (kept.sum(axis=1) + cut)
+            positive, negative = self._masses
+            fraction = negative / (positive.sum(axis=1) + negative)
         return Repairs(
             n_answers=len(self.values),
             n_negative=int(np.count_nonzero(fraction > _NOISE)),
@@ -213,7 +213,7 @@ def leaf_coefficients(
     values = {leaf: np.empty((evidence.n_rows, parts.cards[leaf])) for leaf in leaves}
     undefined = {leaf: np.zeros(evidence.n_rows, dtype=np.bool_) for leaf in leaves}
     for part in parts.blocks(evidence.n_rows, block_rows):
-        for cells in cell_estimates(parts, evidence.rows(part), leaves, own_counts=False):
+        for cells in cell_estimates(parts, evidence.rows(part), leaves, include_cell=False):
             vectors, noise = _normalised(parts, cells.leaf, cells.estimates.values, encoders)
             values[cells.leaf][part] = vectors.T[cells.rows]
             undefined[cells.leaf][part] = noise[cells.rows]
@@ -238,7 +238,7 @@ def leaf_means(learnt: Learnt | Parts, leaf: int, encoders: Sequence[Encoder]) -
     """(feature,) The vector of a leaf without evidence."""
     parts = parts_of(learnt)
     unknown = nothing(parts.n_leaves)
-    cells = next(cell_estimates(parts, unknown, [leaf], own_counts=False))
+    cells = next(cell_estimates(parts, unknown, [leaf], include_cell=False))
     estimates = cells.estimates.values[:, 0]
     total = encoders[leaf].total
     mass = float(total @ estimates)
@@ -265,8 +265,8 @@ def sample_rows(
     """Rows drawn from a model, or from its conditional given one row of evidence.
 
     From probability tables, hidden states and bins are drawn (see `messages.sampling`), then a number from
-    the bump of each bin. From operators, columns are drawn in turn, each given the evidence and those before
-    it.
+    the density of each bin. From operators, columns are drawn in turn, each given the evidence and those
+    before it.
 
     Parameters
     ----------
@@ -302,8 +302,10 @@ def _sample_bins(
         if encoder.kind == "indicator":
             columns.append(codes)
             continue
-        bumps = Coefficients(encoder, np.eye(encoder.size), np.zeros(encoder.size, dtype=np.bool_))
-        columns.append(bumps.samples_of_rows(codes, rng.random(n)))
+        bin_densities = Coefficients(
+            encoder, np.eye(encoder.size), np.zeros(encoder.size, dtype=np.bool_)
+        )
+        columns.append(bin_densities.samples_of_rows(codes, rng.random(n)))
     return SampledCells(tuple(columns), samples.repairs)
 
 

@@ -182,17 +182,17 @@ def log_conditionals(
         evidence = table_evidence(with_masked(rows, masked[part]), encoders)
         coefficients = leaf_coefficients(learnt, evidence, leaves, encoders)
         for leaf, column in zip(leaves, coefficients, strict=True):
-            which, margin = masked[part, leaf], margins[leaf]
-            cells = rows.column(leaf)[which]
+            is_masked, margin = masked[part, leaf], margins[leaf]
+            cells = rows.column(leaf)[is_masked]
             if isinstance(margin, np.ndarray):
                 marginal, codes = margin, cells
             else:
                 marginal = np.full(N_INTERVALS, 1 / N_INTERVALS)
                 codes = (margin.cdf(cells) * N_INTERVALS).astype(np.int64).clip(0, N_INTERVALS - 1)
-            masses = np.maximum(column.values[which] @ masses_of[leaf], 0.0)
+            masses = np.maximum(column.values[is_masked] @ masses_of[leaf], 0.0)
             masses /= np.maximum(masses.sum(axis=1, keepdims=True), 1e-300)
             probabilities = masses[np.arange(len(codes)), codes]
-            values[part][which] += np.log(np.maximum(probabilities, FLOOR * marginal[codes]))
+            values[part][is_masked] += np.log(np.maximum(probabilities, FLOOR * marginal[codes]))
     return values
 
 

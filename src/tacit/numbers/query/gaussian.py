@@ -150,8 +150,8 @@ def sample(gaussian: Gaussian, rows: Array, rng: np.random.Generator) -> Array:
         NaN is missing, and drawn.
     rng : numpy.random.Generator
     """
-    whole = gaussian.mean + rng.standard_normal(rows.shape) @ gaussian.factor.T
+    draws = gaussian.mean + rng.standard_normal(rows.shape) @ gaussian.factor.T
     if np.isnan(rows).all():
-        return whole
-    shift = fill(Gaussian(np.zeros_like(gaussian.mean), gaussian.covariance), rows - whole).values
-    return np.where(np.isnan(rows), whole + shift, rows)
+        return draws
+    shift = fill(Gaussian(np.zeros_like(gaussian.mean), gaussian.covariance), rows - draws).values
+    return np.where(np.isnan(rows), draws + shift, rows)

@@ -73,14 +73,14 @@ def sample(
     """
     weights = mixture.weights
     if known is not None:
-        there = ~np.isnan(known)
-        observed = SphericalMixture(weights, mixture.means[:, there], mixture.variances)
-        weights = e_step(observed, known[None, there])[1][0]
+        is_known = ~np.isnan(known)
+        observed = SphericalMixture(weights, mixture.means[:, is_known], mixture.variances)
+        weights = e_step(observed, known[None, is_known])[1][0]
     components = rng.choice(mixture.n_components, n_rows, p=weights)
     noise = rng.normal(size=(n_rows, mixture.means.shape[1]))
     rows = mixture.means[components] + np.sqrt(mixture.variances[components])[:, None] * noise
     if known is not None:
-        rows[:, there] = known[there]
+        rows[:, is_known] = known[is_known]
     return rows, components
 
 

@@ -10,7 +10,7 @@ from tacit.parsing.data.parse_trees import ParseTree, read_trees, without_emptie
 
 
 def prepared_trees(source: Any) -> list[ParseTree]:
-    """Trees without empty words and functions, from trees or whatever `read_trees` takes.
+    """Trees without empty words and functions, from trees or any input of `read_trees`.
 
     Trees that hold nothing but empty words are left out.
     """
@@ -19,15 +19,15 @@ def prepared_trees(source: Any) -> list[ParseTree]:
 
 
 def tree_list(source: Any) -> list[ParseTree]:
-    """Trees as they are, from trees or whatever `read_trees` takes."""
-    given = source
+    """Trees as they are, from trees or any input of `read_trees`."""
+    trees = source
     if isinstance(source, ParseTree):
         raise ArgumentTypeError("one tree was given; give a list of trees")
     if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
-        given = list(source)
-    if isinstance(given, list) and given and all(isinstance(item, ParseTree) for item in given):
-        return given
-    return read_trees(given)
+        trees = list(source)
+    if isinstance(trees, list) and trees and all(isinstance(item, ParseTree) for item in trees):
+        return trees
+    return read_trees(trees)
 
 
 def words_and_tags(sentence: Any) -> tuple[list[str], list[str | None]]:

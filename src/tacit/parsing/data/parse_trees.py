@@ -187,12 +187,12 @@ def _as_text(lines: Iterable[str | bytes], name: str) -> Iterator[str]:
 
 def _byte_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """The lines of blocks of bytes, the last one too if no newline ends it."""
-    rest = b""
+    unfinished = b""
     for block in blocks:
-        *lines, rest = (rest + block).split(b"\n")
+        *lines, unfinished = (unfinished + block).split(b"\n")
         yield from lines
-    if rest:
-        yield rest
+    if unfinished:
+        yield unfinished
 
 
 def _trees(text: str, name: str, first: int) -> Iterator[ParseTree]:
@@ -209,8 +209,8 @@ def _trees(text: str, name: str, first: int) -> Iterator[ParseTree]:
                 raise _wrong(text, piece, name, first, f"({labels[-1]}) holds nothing")
             children[-1].append(ParseTree(labels.pop(), tuple(inside)))
         elif stray is not None:
-            what = f"the word {stray!r} stands beside something else in its bracket, or in none"
-            raise _wrong(text, piece, name, first, what)
+            problem = f"the word {stray!r} stands beside something else in its bracket, or in none"
+            raise _wrong(text, piece, name, first, problem)
         else:
             if not label and labels:
                 raise _wrong(text, piece, name, first, "a bracket inside a tree has no label")
@@ -221,9 +221,9 @@ def _trees(text: str, name: str, first: int) -> Iterator[ParseTree]:
             children = [[]]
 
 
-def _wrong(text: str, piece: re.Match[str], name: str, first: int, what: str) -> DataError:
+def _wrong(text: str, piece: re.Match[str], name: str, first: int, problem: str) -> DataError:
     line = first + text.count("\n", 0, piece.start())
-    return DataError(f"{name}, line {line}: {what}; write (label child ...) or (tag word)")
+    return DataError(f"{name}, line {line}: {problem}; write (label child ...) or (tag word)")
 
 
 # -- leaving out ------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def read_tagged(source: Any) -> list[Tagged]:
 def stream_tagged(source: Any) -> Iterator[Tagged]:
     """Sentences of words and tags, one after another.
 
-    The form of a text is told by its first line: brackets (words and tags of the trees, empties left out),
+    The first line of a text decides its form: brackets (words and tags of the trees, empties left out),
     CoNLL-U (ten columns with tabs between them; the universal tag, or the language's own where that is
     ``_``), or a sentence on each line, tokens ``word|||TAG``, ``word_TAG`` or ``word/TAG``.
 
@@ -121,13 +121,13 @@ def _sentences(name: str, lines: Iterator[str]) -> Iterator[tuple[str, Tagged | 
             break
     else:
         return
-    whole = chain(before, lines)
+    all_lines = chain(before, lines)
     if before[-1].lstrip().startswith("("):
-        for number, tree in located_trees(name, whole):
+        for number, tree in located_trees(name, all_lines):
             yield f"{name}, line {number}", _listed(tree, 0)
         return
     read = _conllu if before[-1].count("\t") >= 3 else _lines
-    for count, (number, sentence) in enumerate(read(name, whole)):
+    for count, (number, sentence) in enumerate(read(name, all_lines)):
         if isinstance(sentence, DataError) and not count:
             raise sentence
         yield f"{name}, line {number}", sentence

@@ -81,7 +81,7 @@ class GrammarSymbols:
         """(label,) the number of the tag that a label ends in; -1 for others."""
         codes = {tag: code for code, tag in enumerate(self.tags)}
         return np.array(
-            [codes[each.chain[-1]] if each.kind == TAG else -1 for each in self.labels], np.int32
+            [codes[label.chain[-1]] if label.kind == TAG else -1 for label in self.labels], np.int32
         )
 
     def word_code(self, word: str) -> int:
@@ -278,8 +278,8 @@ def whole_tree(
             waiting += [(node, True), (below[1], False), (below[0], False)]
             continue
         if below is None:
-            given = None if tags is None else tags[place]
-            tag = label.chain[-1] if given is None else given
+            tag_given = None if tags is None else tags[place]
+            tag = label.chain[-1] if tag_given is None else tag_given
             inside, chain = [ParseTree(tag, (), words[place])], label.chain[:-1]
             place += 1
         else:

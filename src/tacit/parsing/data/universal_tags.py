@@ -72,8 +72,8 @@ _NOT_FINITE_MOODS = ("p", "g", "n")
 def universal_tag(tag: str) -> str:
     """The universal part of speech of a tag; ``X`` for one that fits nowhere.
 
-    Tags of the Penn Treebank, GENIA, CESS (Spanish), Sinica (Chinese) and Universal Dependencies are told
-    apart by how they are written. A tag that is in no table goes by its beginning.
+    Tags of the Penn Treebank, GENIA, CESS (Spanish), Sinica (Chinese) and Universal Dependencies are
+    distinguished by how they are written. A tag that is in no table counts by its first letters.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _lookup(tag: str) -> str | None:
 
 
 def is_finite_verb(tag: str) -> bool:
-    """Whether a tag is that of a verb that can be a predicate by itself: no participle, if that can be told.
+    """Whether a tag is that of a verb that can be a predicate by itself: no participle, if the tag shows it.
 
     Examples
     --------
@@ -156,6 +156,19 @@ def is_finite_verb(tag: str) -> bool:
     if universal_tag(tag) != "VERB" or tag in _NOT_FINITE:
         return False
     return not (tag[0] == "v" and len(tag) > 2 and tag[2] in _NOT_FINITE_MOODS)
+
+
+def is_no_participle(tag: str) -> bool:
+    """Whether a tag is that of a verb that is no participle, if the tag shows it.
+
+    Examples
+    --------
+    >>> [is_no_participle(tag) for tag in ("VB", "VBN", "VBG", "VERB", "NN", "vmn0000", "vmp00sm")]
+    [True, False, False, True, False, True, False]
+    """
+    if universal_tag(tag) != "VERB" or tag in _NOT_FINITE:
+        return False
+    return not (tag[0] == "v" and tag[2:3] == "p")
 
 
 def _is_chinese(tag: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.arguments import check_choice
 from tacit.errors import DataError, FileFormatError, MissingDataError
 from tacit.parsing.data.parse_trees import text_lines
 
@@ -56,10 +57,14 @@ class WordVectors:
 
     def of_words(self, words: Iterable[str]) -> Array:
         """The vectors of some words: (word, feature)."""
+        return np.asarray(np.vstack([self.vectors, self.unknown])[self.rows_of(words)])
+
+    def rows_of(self, words: Iterable[str]) -> NDArray[np.int64]:
+        """The row of each word; the number of words for one that has none."""
         places = {word: place for place, word in enumerate(self.words)}
-        rows = np.vstack([self.vectors, self.unknown])
         last = len(self.words)
-        return np.asarray(rows[[places.get(w, places.get(w.lower(), last)) for w in words]])
+        rows = [places.get(word, places.get(word.lower(), last)) for word in words]
+        return np.array(rows, dtype=np.int64)
 
     def unit(self) -> WordVectors:
         """The same with every vector divided by its length."""
@@ -74,7 +79,7 @@ class WordVectors:
         return WordVectors(words, vectors, np.concatenate([self.unknown, other.unknown]))
 
 
-def read_word_vectors(path: Any) -> WordVectors:
+def read_word_vectors(path: Any, *, clusters: str = "prefix") -> WordVectors:
     """The word vectors of a file.
 
     Parameters
@@ -83,18 +88,23 @@ def read_word_vectors(path: Any) -> WordVectors:
         ``.npz`` with the arrays ``words`` and ``vecs`` (or ``vectors``); text with a word and its numbers on
         each line, as of GloVe and word2vec; or text with a word and the bits of its Brown cluster on each
         line, in either order. Text may be packed.
+    clusters : {"prefix", "whole"}
+        What becomes of Brown clusters: see `brown_vectors` and `brown_identity_vectors`.
 
     Raises
     ------
     MissingDataError, FileFormatError, DataError
     """
+    check_choice("clusters", clusters, ("prefix", "whole"))
     place = Path(path)
     if place.suffix.lower() == ".npz":
         return _from_arrays(place)
     for name, lines in text_lines(place):
         rows = [line.split() for line in lines if line.strip()]
         if rows and all(len(row) in (2, 3) for row in rows[:50]):
-            return _from_clusters(rows, name)
+            return (brown_vectors if clusters == "prefix" else brown_identity_vectors)(
+                _clusters(rows, name)
+            )
         return _from_numbers(rows, name)
     raise AssertionError("a path is one text")
 
@@ -122,6 +132,29 @@ def brown_vectors(clusters: dict[str, str]) -> WordVectors:
         for at, bit in enumerate(path, len(beginnings)):
             row[at] = 1.0 if bit == "1" else -1.0
     return WordVectors.of(tuple(clusters), vectors).unit()
+
+
+def brown_identity_vectors(clusters: dict[str, str]) -> WordVectors:
+    """Brown clusters as log C + C numbers for C clusters (Parikh 2015, section 8.4.1).
+
+    Parameters
+    ----------
+    clusters : dict
+        For each word, the path to its cluster in zeros and ones.
+
+    Returns
+    -------
+    WordVectors
+        The first log2(C) bits of the path, rounded up, 0 where it has ended: which clusters are merged with
+        that of the word; then one column for each cluster. A word without a cluster has zeros.
+    """
+    numbers = {bits: number for number, bits in enumerate(sorted(set(clusters.values())))}
+    n_bits = max(len(numbers) - 1, 0).bit_length()
+    vectors = np.zeros((len(clusters), n_bits + len(numbers)))
+    for row, path in zip(vectors, clusters.values(), strict=True):
+        row[: min(len(path), n_bits)] = [bit == "1" for bit in path[:n_bits]]
+        row[n_bits + numbers[path]] = 1.0
+    return WordVectors(tuple(clusters), vectors, np.zeros(vectors.shape[1]))
 
 
 def _from_arrays(path: Path) -> WordVectors:
@@ -156,7 +189,7 @@ def _from_numbers(rows: list[list[str]], name: str) -> WordVectors:
     return WordVectors.of([row[0] for row in rows], vectors)
 
 
-def _from_clusters(rows: list[list[str]], name: str) -> WordVectors:
+def _clusters(rows: list[list[str]], name: str) -> dict[str, str]:
     """Brown clusters as ``word bits`` or, as the program of Liang writes them, ``bits word count``."""
     flip = all(set(row[0]) <= {"0", "1"} for row in rows)
     clusters = {}
@@ -165,4 +198,4 @@ def _from_clusters(rows: list[list[str]], name: str) -> WordVectors:
         if not set(bits) <= {"0", "1"}:
             raise DataError(f"{name}: entry {number}: {bits!r} is no path of zeros and ones")
         clusters[word] = bits
-    return brown_vectors(clusters)
+    return clusters

@@ -90,6 +90,6 @@ def fit_ratios(
         ratios = SpanRatios(yields, logs[0], logs[1], float(np.log(yes) - np.log(no)))
         if len(changes) == max_iter or (changes and changes[-1] < tol) or not len(posterior):
             return ratios, changes
-        better, _ = expected(logs[0][yield_codes] + logs[1][table.contexts], table)
-        changes.append(float(np.abs(better - posterior).mean()))
-        posterior = better
+        updated, _ = expected(logs[0][yield_codes] + logs[1][table.contexts], table)
+        changes.append(float(np.abs(updated - posterior).mean()))
+        posterior = updated

@@ -119,6 +119,8 @@ def _node_vectors(bank: _Treebank) -> NodeVectors:
     settings = bank.settings
     bank.report(0.1, "features of nodes")
     features = NodeFeatures.of(bank.trees, bank.rules)
+    bank.report(0.15, "scaling of features")
+    features = features.scaled()
     bank.report(0.2, "singular vectors")
     vectors = node_vectors(
         features, bank.trees, settings.n_states, seed=settings.seed, damping=settings.damping
@@ -130,10 +132,12 @@ def _node_vectors(bank: _Treebank) -> NodeVectors:
 
 def _spectral(bank: _Treebank, vectors: NodeVectors) -> LatentGrammar:
     """Tensors of rules as moments of the vectors of nodes."""
-    bank.report(0.6, "tensors of rules")
     smoothing = Smoothing(bank.settings.rules, bank.settings.words)
     grammar = spectral_grammar(
-        vectors, bank.trees, bank.rules, bank.lexicon, smoothing=smoothing, dtype=np.float32
+        *(vectors, bank.trees, bank.rules, bank.lexicon),
+        smoothing=smoothing,
+        dtype=np.float32,
+        report=bank.report,
     )
     bank.diagnostics["n_tensors"] = len(grammar.tensors)
     return grammar

@@ -62,8 +62,8 @@ def state_counts(
     pair = lexicon.pair_of(trees.label[leaves], trees.word[leaves]).astype(np.int64)
     above = rule * m + states[inner]
 
-    def counted(codes: Array, share: Array, shape: tuple[int, ...]) -> Array:
-        return np.bincount(codes, share, int(np.prod(shape))).reshape(shape)
+    def counted(codes: Array, amounts: Array, shape: tuple[int, ...]) -> Array:
+        return np.bincount(codes, amounts, int(np.prod(shape))).reshape(shape)
 
     n_rules = len(rules)
     return (

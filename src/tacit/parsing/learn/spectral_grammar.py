@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.linalg.sparse_svd import product_svd
+from tacit.core.progress import Report, silent
 from tacit.parsing.model.grammar import LatentGrammar
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ def node_vectors(
         below, around = features.of_label(label)
         weight = trees.node_weight[nodes]
         u, s, v = product_svd(below, around, weight / weight.sum(), rank, rng)
-        kept = s > least * s[0]
-        u, s, v = u[:, kept], s[kept], v[:, kept]
+        is_large = s > least * s[0]
+        u, s, v = u[:, is_large], s[is_large], v[:, is_large]
         values.append(s)
         inside[nodes, : len(s)] = below @ u
         outside[nodes, : len(s)] = (around @ v) / (s + (damping * s[0]) ** 2 / s)
@@ -87,9 +88,6 @@ class Smoothing:
     words: float = 1.0
 
 
-EXACT = Smoothing(0.0, 0.0)
-
-
 def spectral_grammar(
     vectors: NodeVectors,
     trees: CodedTrees,
@@ -98,6 +96,7 @@ def spectral_grammar(
     *,
     smoothing: Smoothing | None = None,
     dtype: Any = np.float64,
+    report: Report = silent,
 ) -> LatentGrammar:
     """The grammar whose tensors are moments of the nodes' vectors.
 
@@ -108,9 +107,11 @@ def spectral_grammar(
     rules : Rules
     lexicon : Lexicon
     smoothing : Smoothing, optional
-        `EXACT` takes the moments as they are.
+        `Smoothing(0, 0)` takes the moments as they are.
     dtype : numpy type
         Of the tensors.
+    report : callable
+        Told the stages: tensors of rules, vectors of words.
     """
     smoothing = Smoothing() if smoothing is None else smoothing
     n_labels = rules.n_labels
@@ -120,7 +121,9 @@ def spectral_grammar(
     start = _sums(
         vectors.inside[trees.roots] * trees.weight[:, None], trees.label[trees.roots], n_labels
     )
+    report(0.6, "tensors of rules")
     tensors = _rule_tensors(vectors, trees, rules, label_counts, smoothing, dtype)
+    report(0.9, "vectors of words")
     words = _word_vectors(vectors, trees, lexicon, label_counts, total, smoothing)
     return LatentGrammar(rules, lexicon, start / trees.weight.sum(), total, words, *tensors)
 
@@ -147,8 +150,8 @@ def _word_vectors(
     n_pairs = len(lexicon.pair_label)
     count = np.bincount(pair, weight, n_pairs)[:, None]
     sums = _sums(vectors.outside[leaves] * weight[:, None], pair, n_pairs)
-    kept = count / (count + smoothing.words)
-    mixed = kept * sums + (1 - kept) * count * total[lexicon.pair_label]
+    keep = count / (count + smoothing.words)
+    mixed = keep * sums + (1 - keep) * count * total[lexicon.pair_label]
     return np.asarray(mixed / label_counts[lexicon.pair_label][:, None])
 
 
@@ -207,8 +210,8 @@ def _smoothed(three: tuple[Array, ...], weights: Array, keep: float) -> Array:
     moment += low * (weighted.T @ y)[:, :, None] * mean_z
     moment += low * (weighted.T @ z)[:, None, :] * mean_y[:, None]
     # The product of means comes with the pairs of children, in one outer product.
-    rest = low * pairs.sum(axis=0).reshape(m, m) + (1 - keep) ** 2 * np.outer(mean_y, mean_z)
-    return np.asarray(moment + mean_x[:, None, None] * rest)
+    lower = low * pairs.sum(axis=0).reshape(m, m) + (1 - keep) ** 2 * np.outer(mean_y, mean_z)
+    return np.asarray(moment + mean_x[:, None, None] * lower)
 
 
 def _few_terms(three: tuple[Array, ...], weights: Array, keep: float, scale: float) -> Array:

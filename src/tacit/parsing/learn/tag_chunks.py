@@ -45,7 +45,7 @@ def chunker_em(runs: TagRuns, max_iter: int = 40) -> tuple[Array, Array, Array, 
 
     Transitions depend on the state and the tag of a word. EM starts with all that is allowed equally likely.
     A group ends as a run does: after a tag that is rarely last in a run, ending a group is less likely in
-    proportion. This is what tells inside from outside.
+    proportion. This is what distinguishes inside from outside.
 
     Parameters
     ----------

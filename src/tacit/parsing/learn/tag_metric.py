@@ -76,11 +76,11 @@ def spectral_distances(covariances: Array, rank: int) -> Array:
         raise RankError(
             f"rank={rank} of covariances of {n_features} features; pass 1 to {n_features}"
         )
-    seen = np.isfinite(covariances[..., 0, 0])
-    if not seen.any():
+    is_estimated = np.isfinite(covariances[..., 0, 0])
+    if not is_estimated.any():
         raise DataError("no two words stand in one sentence: nothing can be learnt")
-    values = np.linalg.svd(covariances[seen], compute_uv=False)[:, :rank]
+    values = np.linalg.svd(covariances[is_estimated], compute_uv=False)[:, :rank]
     values = np.maximum(values, _MIN_RATIO * values.max())
     distances = np.full(covariances.shape[:3], np.nan)
-    distances[seen] = -np.log(values).sum(axis=1)
+    distances[is_estimated] = -np.log(values).sum(axis=1)
     return np.where(np.isnan(distances), np.nanmean(distances, axis=(0, 1)), distances)

@@ -1,4 +1,4 @@
-"""Compiled charts of plain grammars (one state a label): all spans of a sentence, and what is left of them.
+"""Compiled charts of plain grammars (one state a label): all spans of a sentence, before and after pruning.
 
 A cell is a span of words, ``first word * (n + 1) + word after the last``. It holds a number for each label
 and one logarithm for all of them.
@@ -121,23 +121,23 @@ def kept_items(n, values, logs, alive, counts, out, out_logs, log_total, thresho
 
 
 @njit(cache=True, nogil=True)
-def list_items(n, item_of, alive, counts, items, kept):
+def list_items(n, item_of, alive, counts, items, n_alive):
     """(label, first word, word after the last) of items; the labels kept of each cell, first in `alive`."""
     for i in range(n):
         for j in range(i + 1, n + 1):
             cell = i * (n + 1) + j
-            kept[cell] = 0
+            n_alive[cell] = 0
             for place in range(counts[cell]):
                 label = alive[cell, place]
                 item = item_of[cell, label]
                 if item >= 0:
-                    alive[cell, kept[cell]] = label
-                    kept[cell] += 1
+                    alive[cell, n_alive[cell]] = label
+                    n_alive[cell] += 1
                     items[item, 0], items[item, 1], items[item, 2] = label, i, j
 
 
 @njit(cache=True, nogil=True)
-def list_edges(n, pairs, item_of, alive, kept, edges):
+def list_edges(n, pairs, item_of, alive, n_alive, edges):
     """(item, rule, left item, right item) of all edges between items; counts alone where `edges` is short."""
     first_of_pair, pair_rules, rule_parent = pairs
     n_labels = item_of.shape[1]
@@ -146,12 +146,12 @@ def list_edges(n, pairs, item_of, alive, kept, edges):
         for i in range(n - width + 1):
             j = i + width
             cell = i * (n + 1) + j
-            if kept[cell] == 0:
+            if n_alive[cell] == 0:
                 continue
             for k in range(i + 1, j):
                 left, right = i * (n + 1) + k, k * (n + 1) + j
-                for a in range(kept[left]):
-                    for b in range(kept[right]):
+                for a in range(n_alive[left]):
+                    for b in range(n_alive[right]):
                         pair = alive[left, a] * n_labels + alive[right, b]
                         for place in range(first_of_pair[pair], first_of_pair[pair + 1]):
                             rule = pair_rules[place]

@@ -39,11 +39,11 @@ def expected_counts(tags, starts, weights, initial, transitions, emissions, coun
         scales[0] = forward[0].sum()
         forward[0] /= scales[0]
         for k in range(1, size):
-            before, here = tags[low + k - 1], tags[low + k]
+            before, tag = tags[low + k - 1], tags[low + k]
             for s in range(3):
                 for r in range(3):
                     forward[k, s] += forward[k - 1, r] * transitions[r, before, s]
-                forward[k, s] *= emissions[s, here]
+                forward[k, s] *= emissions[s, tag]
             scales[k] = forward[k].sum()
             forward[k] /= scales[k]
         last = tags[high - 1]
@@ -54,16 +54,16 @@ def expected_counts(tags, starts, weights, initial, transitions, emissions, coun
         for s in range(3):
             transition_counts[s, last, 3] += weights[run] * forward[size - 1, s] * backward[s]
         for k in range(size - 1, -1, -1):
-            here = tags[low + k]
+            tag = tags[low + k]
             for s in range(3):
-                emission_counts[s, here] += weights[run] * forward[k, s] * backward[s]
+                emission_counts[s, tag] += weights[run] * forward[k, s] * backward[s]
             if k == 0:
                 break
             before = tags[low + k - 1]
             earlier = np.zeros(3)
             for r in range(3):
                 for s in range(3):
-                    step = transitions[r, before, s] * emissions[s, here] * backward[s] / scales[k]
+                    step = transitions[r, before, s] * emissions[s, tag] * backward[s] / scales[k]
                     earlier[r] += step
                     transition_counts[r, before, s] += weights[run] * forward[k - 1, r] * step
             backward = earlier
@@ -82,14 +82,14 @@ def viterbi(tags, initial, transitions, emissions, states):
     previous = np.zeros((size, 3), np.int64)
     best = initial[:, tags[0]] + emissions[:, tags[0]]
     for k in range(1, size):
-        better = np.full(3, -np.inf)
+        updated = np.full(3, -np.inf)
         for s in range(3):
             for r in range(3):
-                here = best[r] + transitions[r, tags[k - 1], s]
-                if here > better[s]:
-                    better[s], previous[k, s] = here, r
-            better[s] += emissions[s, tags[k]]
-        best = better
+                score = best[r] + transitions[r, tags[k - 1], s]
+                if score > updated[s]:
+                    updated[s], previous[k, s] = score, r
+            updated[s] += emissions[s, tags[k]]
+        best = updated
     states[size - 1] = np.argmax(best + transitions[:, tags[size - 1], 3])
     for k in range(size - 1, 0, -1):
         states[k - 1] = previous[k, states[k]]

@@ -112,9 +112,9 @@ def best_tree(scores, n, spans):
             j = i + width
             most, split[i, j] = -np.inf, i + 1  # also where no score is a number
             for f in range(i + 1, j):
-                here = best[i, f] + best[f, j]
-                if here > most:
-                    most, split[i, j] = here, f
+                score = best[i, f] + best[f, j]
+                if score > most:
+                    most, split[i, j] = score, f
             best[i, j] = most + scores[_place(n, i, j)]
     spans[0, 0], spans[0, 1] = 0, n
     count = 1

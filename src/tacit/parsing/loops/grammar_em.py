@@ -77,7 +77,7 @@ def expect(nodes, tables, counts, begin, end, up, down, on_left, on_right):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _pass_down(node, base, mass, nodes, tables, counts, up, down, on_left, on_right, is_root):
-    """Count what a node says, and give its children their outside vectors."""
+    """Add the expected counts of a node, and pass outside vectors to its children."""
     _, label, left, right, rule, pair, _ = nodes
     _, rule_given, left_given, right_given, _ = tables
     starts, rule_counts, left_counts, right_counts, word_counts = counts
@@ -99,10 +99,10 @@ def _pass_down(node, base, mass, nodes, tables, counts, up, down, on_left, on_ri
         down[a, h] = 0
         down[b, h] = 0
     # The rule's own vector was divided by its sum: what is lost here is lost in all states alike.
-    whole = up.dtype.type(0)
+    normaliser = up.dtype.type(0)
     for h in range(m):
-        whole += down[at, h] * rule_given[r, h] * on_left[at, h] * on_right[at, h]
-    scale = up.dtype.type(1) / max(whole, up.dtype.type(1e-30))
+        normaliser += down[at, h] * rule_given[r, h] * on_left[at, h] * on_right[at, h]
+    scale = up.dtype.type(1) / max(normaliser, up.dtype.type(1e-30))
     mass = up.dtype.type(mass)
     for h in range(m):
         above = down[at, h] * rule_given[r, h] * scale

@@ -110,8 +110,8 @@ def _part(sums, starts, costs, outside, first, i, j, g, h):
     one, two, best = np.inf, np.inf, -1
     start = starts[i, j]
     for a in range(i + 1, j):
-        here = (sums[a, h] - sums[a, g]) * per_word + outside[a - first]
-        edge = 0.25 * ((here - low) / (a - i) + (high - here) / (j - a))
+        length = (sums[a, h] - sums[a, g]) * per_word + outside[a - first]
+        edge = 0.25 * ((length - low) / (a - i) + (high - length) / (j - a))
         cost = costs[start, 0] + edge
         if cost < one:
             two = min(one, costs[start, 1] + edge)

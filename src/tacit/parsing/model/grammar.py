@@ -37,9 +37,9 @@ class Lexicon:
         """The pair of each label and word; -1 where they were not seen together."""
         if not len(self.pair_label):
             return np.full(len(label), -1, dtype=np.int32)
-        wanted = np.asarray(label, dtype=np.int64) * self.n_words + word
-        at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
-        is_known = (self._keys[at] == wanted) & (np.asarray(word) >= 0)
+        keys = np.asarray(label, dtype=np.int64) * self.n_words + word
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        is_known = (self._keys[at] == keys) & (np.asarray(word) >= 0)
         return np.where(is_known, at, -1).astype(np.int32)
 
     @cached_property
@@ -49,7 +49,7 @@ class Lexicon:
 
     def likeliest_tag(self, word: int) -> int:
         """The tag that a word (-1: one not seen) has most often."""
-        # Back-off weights tell how frequent labels are, up to a factor.
+        # Back-off weights are the frequencies of labels, up to a factor.
         counts = np.where(self.backoff > 0, 1 / np.maximum(self.backoff, 1e-300) - 1, 1.0)
         tagged = self.tag_of_label >= 0
         of_tags = np.bincount(self.tag_of_label[tagged], counts[tagged], len(self.tag_word))
@@ -124,9 +124,9 @@ class LatentGrammar:
         """The labels of a word, and the inside vector of each; see `Lexicon.candidates`."""
         labels, pairs, added = self.lexicon.candidates(word, tag)
         vectors = added[:, None] * self.total[labels]
-        seen = pairs >= 0
-        own = 1 - self.lexicon.backoff[labels[seen]]
-        vectors[seen] += own[:, None] * self.words[pairs[seen]]
+        is_known = pairs >= 0
+        weight = 1 - self.lexicon.backoff[labels[is_known]]
+        vectors[is_known] += weight[:, None] * self.words[pairs[is_known]]
         return labels, vectors.astype(self.tensors.dtype)
 
 

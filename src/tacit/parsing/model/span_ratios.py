@@ -1,4 +1,4 @@
-"""The constituent-context model: how tags inside and around a span tell whether it is a constituent."""
+"""The constituent-context model: the odds of a constituent given the tags inside and around a span."""
 
 from __future__ import annotations
 

@@ -135,6 +135,11 @@ class NodeFeatures:
         """(row, feature) sparse, what is around them."""
         return self.around.scaled(np.sqrt(self.counts)[self.labels])
 
+    def scaled(self) -> NodeFeatures:
+        """The same, with `inside` and `outside` computed now and not when they are first used."""
+        _ = self.inside, self.outside
+        return self
+
     @cached_property
     def inside_first(self) -> Codes:
         """(label + 1,) where the inside features of a label begin."""
@@ -164,9 +169,9 @@ def _distinct(group: Codes, code: Codes) -> tuple[Codes, Codes, Codes]:
     group, code = group[order], code[order]
     new = np.ones(len(order), dtype=bool)
     new[1:] = (group[1:] != group[:-1]) | (code[1:] != code[:-1])
-    which = np.empty(len(order), dtype=np.int64)
-    which[order] = np.cumsum(new) - 1
-    return group[new], code[new], which
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.cumsum(new) - 1
+    return group[new], code[new], number
 
 
 def inside_codes(trees: CodedTrees, rules: Rules) -> list[Codes]:
@@ -181,7 +186,7 @@ def inside_codes(trees: CodedTrees, rules: Rules) -> list[Codes]:
         _both(rule, form[left], len(rules) + rules.n_labels),
         _both(rule, form[right], len(rules) + rules.n_labels),
         np.searchsorted(_WIDTHS, trees.stop - trees.start).astype(np.int64),
-        # Words of the children that are words, -1 for others: a phrase is often told by its first.
+        # Words of the children that are words, -1 for others: a phrase is often marked by its first.
         trees.word[left].astype(np.int64),
         trees.word[right].astype(np.int64),
     ]

@@ -50,7 +50,7 @@ class TagRuns:
     def by_tag_set(self) -> list[TagRuns]:
         """The sentences of each set of tags, the largest first: tags of one sentence are of one set.
 
-        So a text of sentences with universal tags, and of others with those of a treebank, is told apart.
+        So a text of sentences with universal tags, and of others with those of a treebank, is recognised.
         """
         joined: dict[str, str] = {}  # each tag to another of its set, or to itself
 

@@ -38,11 +38,11 @@ def gold_spans(tree: ParseTree) -> tuple[int, set[tuple[int, int]]]:
     >>> gold_spans(read_trees(["(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .)))"])[0])
     (3, {(0, 2), (0, 3)})
     """
-    kept = without_empties(tree)
-    kept = None if kept is None else without_punctuation(kept)
-    if kept is None:
+    stripped = without_empties(tree)
+    stripped = None if stripped is None else without_punctuation(stripped)
+    if stripped is None:
         return 0, set()
-    spans = {(start, stop) for _, start, stop in kept.spans()}
+    spans = {(start, stop) for _, start, stop in stripped.spans()}
     n_words = max(stop for _, stop in spans)
     return n_words, {(start, stop) for start, stop in spans if stop - start >= 2}
 
@@ -95,12 +95,12 @@ def score_brackets(
     for number, (guess, (n_words, gold)) in enumerate(zip(guesses, golds, strict=True), 1):
         if n_words < 2 or (longest is not None and n_words > longest):
             continue
-        whole = (0, n_words)
+        sentence = (0, n_words)
         ours, theirs = _inner(guess, n_words, number), _inner(gold, n_words, number)
         inner = np.array([len(ours & theirs), len(ours), len(theirs)])
         counts[1] += inner
         # The guess always has the whole sentence; gold has it unless someone left it out.
-        has_whole = whole in set(gold)
+        has_whole = sentence in set(gold)
         counts[0] += inner + np.array([has_whole, 1, has_whole])
         by_sentence.append(_sentence_f1(*inner.tolist()))
     mean = float(np.mean(by_sentence)) if by_sentence else 0.0
@@ -118,7 +118,7 @@ def scores_by_length(
 
 def _inner(spans: Spans, n_words: int, number: int) -> set[tuple[int, int]]:
     """The brackets of two or more words but not of all."""
-    kept = set()
+    inner = set()
     for start, stop in spans:
         if not 0 <= start < stop <= n_words:
             raise DataError(
@@ -126,8 +126,8 @@ def _inner(spans: Spans, n_words: int, number: int) -> set[tuple[int, int]]:
                 f"are both without punctuation?"
             )
         if 2 <= stop - start < n_words:
-            kept.add((start, stop))
-    return kept
+            inner.add((start, stop))
+    return inner
 
 
 def _f1(matched: float, guessed: float, gold: float) -> float:

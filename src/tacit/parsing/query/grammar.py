@@ -56,6 +56,26 @@ class Posterior:
     edges: Array  # (edge,)
 
 
+@dataclass(frozen=True, eq=False)
+class SpanMarginals:
+    """Sums of the scores of the trees that have an item or an edge; may be negative.
+
+    Each is a value times the exponential of its logarithm, so that long sentences do not underflow.
+    """
+
+    total: float  # of all trees, divided by exp(log_scale)
+    log_scale: float
+    items: Array  # (item,)
+    item_logs: Array  # (item,)
+    edges: Array  # (edge,)
+    edge_logs: Array  # (edge,)
+
+    @property
+    def log_total(self) -> float:
+        """The logarithm of the absolute score of all trees together."""
+        return float(np.log(abs(self.total)) + self.log_scale) if self.total else -np.inf
+
+
 # -- given trees ------------------------------------------------------------------------------------
 
 
@@ -130,12 +150,12 @@ def sentence_forest(
     least = max(threshold, np.finfo(float).tiny)
     chart = values, logs, alive, counts, out, out_logs
     n_items = charts.kept_items(n, *chart, np.log(total) + logs[n], least, item_of)
-    items, kept = np.empty((n_items, 3), np.int32), np.zeros(cells, np.int32)
-    charts.list_items(n, item_of, alive, counts, items, kept)
+    items, n_alive = np.empty((n_items, 3), np.int32), np.zeros(cells, np.int32)
+    charts.list_items(n, item_of, alive, counts, items, n_alive)
     by_pair = *rules.by_pair, rules.triples[:, 0]
-    n_edges = charts.list_edges(n, by_pair, item_of, alive, kept, np.empty((0, 4), np.int32))
+    n_edges = charts.list_edges(n, by_pair, item_of, alive, n_alive, np.empty((0, 4), np.int32))
     edges = np.empty((n_edges, 4), np.int32)
-    charts.list_edges(n, by_pair, item_of, alive, kept, edges)
+    charts.list_edges(n, by_pair, item_of, alive, n_alive, edges)
     return _forest(items, edges, n, len(rules))
 
 
@@ -157,10 +177,10 @@ def _forest(items: Codes, edges: Codes, n: int, n_rules: int) -> Forest:
     )
 
 
-def posterior(
+def span_marginals(
     grammar: LatentGrammar, forest: Forest, words: Sequence[int], tags: Sequence[int]
-) -> Posterior:
-    """Posteriors of all items and edges of a forest by the inside-outside recursion, with signs."""
+) -> SpanMarginals:
+    """mu(a, i, j) of all items and edges of a forest by the inside-outside recursion, with signs."""
     from tacit.parsing.loops import inside_outside as loops
 
     n_items, m, kind = len(forest.label), grammar.n_states, grammar.tensors.dtype
@@ -174,25 +194,32 @@ def posterior(
     roots = forest.roots
     out[roots] = grammar.start[forest.label[roots]]
     out_logs[roots] = 0.0
+    edge_values, edge_logs = np.zeros(len(forest.rule)), np.full(len(forest.rule), -np.inf)
     top = logs[roots].max(initial=-np.inf)
-    no_score = Posterior(0.0, -np.inf, np.zeros(n_items), np.zeros(len(forest.rule)))
     if top == -np.inf:
-        return no_score
+        return SpanMarginals(0.0, -np.inf, np.zeros(n_items), logs, edge_values, edge_logs)
     ends = (vectors[roots] * out[roots]).sum(axis=1, dtype=np.float64)
     total = float((ends * np.exp(logs[roots] - top)).sum())
-    if total == 0:
-        return no_score
-    log_total = float(np.log(abs(total)) + top)
-    edge_values, edge_logs = np.zeros(len(forest.rule)), np.full(len(forest.rule), -np.inf)
     loops.outside(
         forest.arrays, grammar.rule_arrays, vectors, logs, out, out_logs, edge_values, edge_logs
     )
     both = (vectors * out).sum(axis=1, dtype=np.float64)
+    return SpanMarginals(total, float(top), both, logs + out_logs, edge_values, edge_logs)
+
+
+def posterior(
+    grammar: LatentGrammar, forest: Forest, words: Sequence[int], tags: Sequence[int]
+) -> Posterior:
+    """Posteriors of all items and edges of a forest: their marginals divided by the score of all trees."""
+    scores = span_marginals(grammar, forest, words, tags)
+    if scores.total == 0:
+        return Posterior(0.0, -np.inf, np.zeros(len(forest.label)), np.zeros(len(forest.rule)))
+    total, log_total = scores.total, scores.log_total
     return Posterior(
         float(np.sign(total)),
         log_total,
-        _posteriors(both, logs + out_logs, total, log_total),
-        _posteriors(edge_values, edge_logs, total, log_total),
+        _posteriors(scores.items, scores.item_logs, total, log_total),
+        _posteriors(scores.edges, scores.edge_logs, total, log_total),
     )
 
 

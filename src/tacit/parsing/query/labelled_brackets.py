@@ -111,15 +111,15 @@ def _pairs(
 
 
 def _brackets(tree: ParseTree, gold: ParseTree, convention: str) -> Counter[tuple[str, int, int]]:
-    """The brackets that count; what punctuation is, the tags of the treebank say."""
+    """The brackets that count; punctuation is recognised by the tags of the treebank."""
     if convention == "all":
         return Counter(span for span in tree.spans() if span[0] not in _TOP)
-    kept: Counter[tuple[str, int, int]] = Counter()
+    brackets: Counter[tuple[str, int, int]] = Counter()
     before = [0]  # words that count before each
     for _, tag in gold.leaves():
         before.append(before[-1] + (tag not in _NO_WORDS))
     for label, start, stop in tree.spans():
         first, last = before[start], before[stop]
         if label not in _TOP and first < last:
-            kept[_SAME.get(label, label), first, last] += 1
-    return kept
+            brackets[_SAME.get(label, label), first, last] += 1
+    return brackets

@@ -77,15 +77,15 @@ def _best_of(
 
     heap = [scored(edge, 0, 0) for edge in edges if lists[left[edge]] and lists[right[edge]]]
     heapq.heapify(heap)
-    seen = {entry[1:] for entry in heap}
+    queued = {entry[1:] for entry in heap}
     best: list[Derivation] = []
     while heap and len(best) < n:
         minus, edge, a, b = heapq.heappop(heap)
         best.append((gain - minus, edge, a, b))
         for after in ((a + 1, b), (a, b + 1)):
             fits = after[0] < len(lists[left[edge]]) and after[1] < len(lists[right[edge]])
-            if fits and (edge, *after) not in seen:
-                seen.add((edge, *after))
+            if fits and (edge, *after) not in queued:
+                queued.add((edge, *after))
                 heapq.heappush(heap, scored(edge, *after))
     return best
 

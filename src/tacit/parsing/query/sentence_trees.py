@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tacit.parsing.data.parse_trees import ParseTree
 from tacit.parsing.data.treebank import GrammarSymbols, whole_tree
 from tacit.parsing.model.grammar import LatentGrammar
@@ -15,11 +18,13 @@ from tacit.parsing.query.grammar import (
     mean_posterior,
     posterior,
     sentence_forest,
+    span_marginals,
 )
 from tacit.parsing.query.max_brackets import Choices, best_choices, n_best_choices
 
 Words = Sequence[str]
 Tags = Sequence[str | None]
+Span = tuple[str, int, int]  # label of a binary tree, first word, word after the last
 
 
 class ScoredTree(NamedTuple):
@@ -27,6 +32,41 @@ class ScoredTree(NamedTuple):
 
     tree: ParseTree
     n_right: float
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceMarginals:
+    """Of a sentence, the sum of the probabilities of all trees, and of those that have a labelled span.
+
+    Labels are those of binary trees: ``@NP`` for the children of a bracket but the first, ``NP+NN`` for a
+    chain. By spectral tensors these sums need not be positive.
+    """
+
+    sign: float  # of the probability of the sentence: 1, -1, or 0 where no tree fits
+    log_probability: float  # natural logarithm of its absolute value
+    spans: list[Span]
+    signs: NDArray[np.float64]  # (span,)  of mu(a, i, j)
+    logs: NDArray[np.float64]  # (span,)   natural logarithms of their absolute values
+
+    @property
+    def probability(self) -> float:
+        """The probability of the sentence."""
+        return float(self.sign * np.exp(self.log_probability))
+
+    @property
+    def marginals(self) -> dict[Span, float]:
+        """mu(a, i, j): the sum of the probabilities of the trees that have a span."""
+        values = self.signs * np.exp(self.logs)
+        return dict(zip(self.spans, values.tolist(), strict=True))
+
+    @property
+    def posteriors(self) -> dict[Span, float]:
+        """mu(a, i, j) divided by the probability of the sentence; NaN where that is 0."""
+        if not self.sign:
+            return dict.fromkeys(self.spans, float("nan"))
+        logs = np.minimum(self.logs - self.log_probability, 600.0)  # finite where signs cancel
+        values = self.sign * self.signs * np.exp(logs)
+        return dict(zip(self.spans, values.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +104,7 @@ class SentenceParser:
         The last is 1 or 0: "no_tree" where no tree of the grammar fits, "non_positive" where the score of
         one of the fine grammars is not positive.
         """
-        tag_codes = {tag: code for code, tag in enumerate(self.symbols.tags)}
-        coded = (
-            [self.symbols.word_code(word) for word in words],
-            [-1 if tag is None else tag_codes.get(tag, -1) for tag in tags],
-        )
+        coded = self._codes(words, tags)
         forest = sentence_forest(self.coarse, *coded, self.threshold)
         if forest is None:
             return None, None, {"no_tree": 1, "non_positive": 0}
@@ -78,6 +114,34 @@ class SentenceParser:
             mean = posterior(self.coarse, forest, *coded)
         non_positive = int(any(part.sign <= 0 for part in parts))
         return forest, mean, {"no_tree": 0, "non_positive": non_positive}
+
+    def marginals(
+        self, words: Words, tags: Tags, grammar: LatentGrammar | None = None
+    ) -> SentenceMarginals:
+        """Sums over all trees of a sentence by the first of the fine grammars, or by another one."""
+        grammar = self.grammars[0] if grammar is None else grammar
+        coded = self._codes(words, tags)
+        forest = sentence_forest(self.coarse, *coded, self.threshold)
+        if forest is None:
+            return SentenceMarginals(0.0, -np.inf, [], np.zeros(0), np.zeros(0))
+        scores = span_marginals(grammar, forest, *coded)
+        names = [str(label) for label in self.symbols.labels]
+        spans = [
+            (names[label], int(start), int(stop))
+            for label, start, stop in zip(forest.label, forest.start, forest.stop, strict=True)
+        ]
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.abs(scores.items)) + scores.item_logs
+        sign = float(np.sign(scores.total))
+        return SentenceMarginals(sign, scores.log_total, spans, np.sign(scores.items), logs)
+
+    def _codes(self, words: Words, tags: Tags) -> tuple[list[int], list[int]]:
+        """The numbers of words and tags; -1 where unknown."""
+        tag_codes = {tag: code for code, tag in enumerate(self.symbols.tags)}
+        return (
+            [self.symbols.word_code(word) for word in words],
+            [-1 if tag is None else tag_codes.get(tag, -1) for tag in tags],
+        )
 
     def _tree(
         self, forest: Forest, root: int, chosen: Choices, words: Words, tags: Tags

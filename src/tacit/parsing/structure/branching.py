@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.parsing.data.parse_trees import ParseTree, is_punctuation
-from tacit.parsing.data.universal_tags import is_finite_verb, universal_tag
+from tacit.parsing.data.universal_tags import is_finite_verb, is_no_participle, universal_tag
 
 Spans = list[tuple[int, int]]
 _PAUSES = frozenset(",;:")
-_ASKING = ("WP", "pr", "pt")  # tags of pronouns that are no subject yet: who, which
+_INTERROGATIVE = ("WP", "pr", "pt")  # tags of pronouns that are no subject yet: who, which
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +97,20 @@ def random_branching(n_words: int, random: np.random.Generator, *, trees: bool =
     return spans_by_split(n_words, split)
 
 
-def top_split(sentence: Sequence[tuple[str, str]]) -> int:
-    """Where the predicate begins, by the heuristic of Parikh (2015, section 8.4.1).
+def top_split(sentence: Sequence[tuple[str, str]], *, printed: bool = False) -> int:
+    """Where the predicate begins, after the heuristic of Parikh (2015, section 8.4.1).
 
     At the rightmost comma, semicolon or colon that has a verb before it and a noun (or a pronoun that asks
-    nothing) followed by a verb after it; otherwise at the first verb that is no participle; otherwise after
-    the first word.
+    nothing) followed by a verb after it; otherwise at the first verb that can be a predicate by itself;
+    otherwise after the first word.
 
     Parameters
     ----------
     sentence : sequence of (word, tag)
         With its punctuation if there is any.
+    printed : bool
+        The heuristic as worded in print: no pronoun is a noun, and only participles are passed over, not
+        infinitives. A verb at the beginning leaves one word before the split.
 
     Returns
     -------
@@ -121,8 +124,9 @@ def top_split(sentence: Sequence[tuple[str, str]]) -> int:
     2
     """
     kinds = [universal_tag(tag) for _, tag in sentence]
+    is_verb = is_no_participle if printed else is_finite_verb
     subjects = [
-        kind == "NOUN" or (kind == "PRON" and not tag.startswith(_ASKING))
+        kind == "NOUN" or (kind == "PRON" and not printed and not tag.startswith(_INTERROGATIVE))
         for kind, (_, tag) in zip(kinds, sentence, strict=True)
     ]
     words = [at for at, (_, tag) in enumerate(sentence) if not is_punctuation(tag)]
@@ -132,7 +136,7 @@ def top_split(sentence: Sequence[tuple[str, str]]) -> int:
         subject = next((i for i in range(at + 1, len(kinds)) if subjects[i]), len(kinds))
         if "VERB" in kinds[subject:]:
             return _inside(sum(word < at for word in words), len(words))
-    verb = next((i for i, at in enumerate(words) if is_finite_verb(sentence[at][1])), 1)
+    verb = next((i for i, at in enumerate(words) if is_verb(sentence[at][1])), 1)
     return _inside(verb, len(words))
 
 

@@ -15,8 +15,8 @@ def needed_tags(
 
     If tags were independent, a sentence of n words would lack a set of tags that makes up a fraction r of
     all words with probability (1 - r)^n. The set is the one whose missing sentences are the most standard
-    deviations below that, among those grown tag by tag from each single tag. Where tags tell the forms of
-    verbs apart, it is made of those with which a predicate begins.
+    deviations below that, among those grown tag by tag from each single tag. Where tags distinguish the forms
+    of verbs, it is made of those with which a predicate begins.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def needed_tags(
         while values[candidate] > value:
             value = values[candidate]
             members[candidate] = True
-            kept = np.flatnonzero(without[:, candidate])  # sentences that have none of them
-            without, left = without[kept], left[kept]
+            remaining = np.flatnonzero(without[:, candidate])  # sentences that have none of them
+            without, left = without[remaining], left[remaining]
             values = _surprise(left @ without, rates[members].sum() + rates, sizes, n_sentences)
             values[members] = -np.inf
             candidate = int(np.argmax(values))

@@ -55,12 +55,12 @@ def projective_tree(
     >>> projective_tree(near, top=2).spans
     [(0, 4), (0, 2), (2, 4)]
     """
-    given = np.ascontiguousarray(distances, dtype=np.float64)
-    if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise DataError(f"distances of shape {given.shape} are no square table")
-    n_words = len(given)
-    off = given[~np.eye(n_words, dtype=bool)]
-    if not np.isfinite(off).all() or not np.allclose(given, given.T, equal_nan=True):
+    table = np.ascontiguousarray(distances, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:
+        raise DataError(f"distances of shape {table.shape} are no square table")
+    n_words = len(table)
+    off = table[~np.eye(n_words, dtype=bool)]
+    if not np.isfinite(off).all() or not np.allclose(table, table.T, equal_nan=True):
         raise DataError("distances must be finite, and the same in both directions")
     if top is not None and not 1 <= top < max(n_words, 2):
         raise ArgumentError(f"top={top}: the split of {n_words} words lies from 1 to {n_words - 1}")
@@ -70,7 +70,7 @@ def projective_tree(
             f"{3.4e-6 * n_words**3:.0f} MB; cut it, or allow more than {max_words}"
         )
     if n_words < 3:
-        length = float(given[0, 1]) if n_words == 2 else 0.0
+        length = float(table[0, 1]) if n_words == 2 else 0.0
         return ProjectiveTree([(0, 2)] if n_words == 2 else [], length, np.inf)
     from tacit.parsing.loops.projective import shortest_tree
 
@@ -79,7 +79,7 @@ def projective_tree(
         raise DataError(
             f"extra has the shape {more.shape}; {n_words + 1} rows and columns are needed"
         )
-    spans, length, second = shortest_tree(given, np.ascontiguousarray(more), top or 0)
+    spans, length, second = shortest_tree(table, np.ascontiguousarray(more), top or 0)
     # Equally long trees may differ by rounding.
     return ProjectiveTree(
         [(int(i), int(j)) for i, j in spans], float(length), max(float(second - length), 0.0)

@@ -68,8 +68,8 @@ def _triples(trees: CodedTrees) -> Codes:
 
 
 def _key(triples: Codes, n_labels: int) -> NDArray[np.int64]:
-    wide = triples.astype(np.int64)
-    return (wide[:, 0] * n_labels + wide[:, 1]) * n_labels + wide[:, 2]
+    numbers = triples.astype(np.int64)
+    return (numbers[:, 0] * n_labels + numbers[:, 1]) * n_labels + numbers[:, 2]
 
 
 def _begins(codes: NDArray[np.integer], n: int) -> Codes:

@@ -65,11 +65,11 @@ def sentence_units(
     candidates.extend(pairs if "brackets" in kinds else [])
     if "groups" in kinds:
         candidates.extend(by_rule if groups is None else groups)
-    kept: dict[tuple[int, int], None] = {}
+    units: dict[tuple[int, int], None] = {}
     for start, stop in candidates:
-        if stop - start >= 2 and not any(_cross((start, stop), other) for other in kept):
-            kept[start, stop] = None
-    return list(kept)
+        if stop - start >= 2 and not any(_cross((start, stop), other) for other in units):
+            units[start, stop] = None
+    return list(units)
 
 
 def noun_groups(kinds: Sequence[str]) -> Spans:

@@ -15,7 +15,7 @@ from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs, typical_ratio
 from tacit.reproduce.runner.tables import aligned
 from tacit.reproduce.runner.trials import Method, Settings
-from tacit.reproduce.trees.dna_strands import strands
+from tacit.reproduce.trees.dna_sequences import dna_sequences
 from tacit.reproduce.trees.splice_sites import STUDY, SiteCase
 
 SMOOTHED = Method(
@@ -111,6 +111,6 @@ EXPERIMENT = Experiment(
     panel_title=lambda _: "2nd order HMM for each of three classes",
     measures=("wrong", "seconds"),
     over="splits",
-    check_data=lambda: strands("splice"),
+    check_data=lambda: dna_sequences("splice"),
     table=_table,
 )

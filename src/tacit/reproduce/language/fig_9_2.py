@@ -58,9 +58,9 @@ def _alike_in_russian(runs: Runs) -> Finding:
 def _more_in_russian(runs: Runs) -> Finding:
     (russian,) = map(gains, of_language(runs, "Russian"))
     outcomes = [
-        there > here
+        gain > english
         for text in of_language(runs, "English")
-        for there, here in zip(russian, gains(text), strict=True)
+        for gain, english in zip(russian, gains(text), strict=True)
     ]
     return counted("texts and orders", outcomes)
 

@@ -19,7 +19,7 @@ RANK = 90
 PLRE = Method(
     "PLRE, given ranks",
     ENSEMBLE,
-    (("preset", "thesis"), ("choose", False), ("ranks", ((2, RANK), (3, RANK)))),
+    (("preset", "printed"), ("choose", False), ("ranks", ((2, RANK), (3, RANK)))),
     as_printed=True,
 )
 TACIT = Method("Tacit PLRE, nothing chosen", ENSEMBLE, (("choose", False),))
@@ -60,10 +60,8 @@ def _as_fast_as_printed(runs: Runs) -> Finding:
         for text in runs.by_case()
         for order in runs.sizes
     ]
-    shown = (
-        f"; at least {min(there / here for here, there in paces):.2g} times as many words a second"
-    )
-    return counted("texts and orders", [here < there for here, there in paces], shown=shown)
+    shown = f"; at least {min(old / new for new, old in paces):.2g} times as many words a second"
+    return counted("texts and orders", [new < old for new, old in paces], shown=shown)
 
 
 @inequality(f"order 4 takes at most {GROWTH:.2f} times as long as order 3, as in print")

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from tacit.reproduce.language.tuned_discounts import tuned_kneser_ney
 from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # Learners.
 KNESER_NEY, CLASSES, MIXTURE, ENSEMBLE = "kneser-ney", "classes", "mixture", "ensemble"
+TUNED = "tuned kneser-ney"
 
 RUSSIAN, ENGLISH = "russian-drama-novels", "english-eltec"
 CORPORA = ("ptb", "wikitext-2", ENGLISH, RUSSIAN)
@@ -42,7 +44,8 @@ BO_KN, INT_KN, BO_MKN, INT_MKN = (
     Method(name, KNESER_NEY, (("modified", "M" in name), ("interpolated", "int" in name)))
     for name in ("BO-KN", "int-KN", "BO-MKN", "int-MKN")
 )
-PLRE = Method("PLRE", ENSEMBLE, (("preset", "thesis"), ("choose", True)), as_printed=True)
+TUNED_MKN = Method("tuned int-MKN", TUNED)
+PLRE = Method("PLRE", ENSEMBLE, (("preset", "printed"), ("choose", True)), as_printed=True)
 TACIT_PLRE = Method("Tacit PLRE", ENSEMBLE, (("choose", True),))
 TACIT_FORMS = {PLRE.name: TACIT_PLRE.name}
 
@@ -140,7 +143,7 @@ def _work(trial: Trial) -> int:
 
     options = dict(trial.method.options)
     ensemble = 20 if "preset" in options else 200
-    learners = {CLASSES: options.get("n_classes", 0), ENSEMBLE: ensemble}
+    learners = {CLASSES: options.get("n_classes", 0), ENSEMBLE: ensemble, TUNED: 300}
     size = corpus_path(trial.case.corpus).stat().st_size
     return 1 + size * int(learners.get(trial.method.learn, 3)) // (1000 * int(trial.case.every))
 
@@ -167,17 +170,23 @@ def learn(texts: Texts, order: int, seed: int, method: Method) -> Fit:
         return _mixture(texts, order, options["n_classes"])
     if method.learn == ENSEMBLE:
         return _ensemble(texts, order, seed, **options)
+    if method.learn == TUNED:
+        return timed(tuned_kneser_ney, texts, order)
     assert method.learn == KNESER_NEY, method
     return _kneser_ney(texts, order, **options)
 
 
 def chosen(model: LanguageModel) -> str:
     """What was chosen on the validation text."""
+    from tacit.language.kneser_ney_lm import KneserNeyLM
     from tacit.language.mixed_lm import MixedLM
     from tacit.language.power_low_rank_lm import PowerLowRankLM
 
     if isinstance(model, MixedLM):
         return f"weight of classes {model.weights_[1]:.3f}"
+    if isinstance(model, KneserNeyLM) and model.discounts_[0].source == "given":
+        table = [" ".join(f"{value:.2f}" for value in order.values) for order in model.discounts_]
+        return f"discounts {', '.join(table)}"
     if not isinstance(model, PowerLowRankLM):
         return ""
     plans = [(order, plan.ranks) for order, plan in sorted(model.plans_.items()) if plan.ranks]
@@ -208,7 +217,7 @@ def _mixture(texts: Texts, order: int, n_classes: int) -> Fit:
 
 def _ensemble(texts: Texts, order: int, seed: int, *, choose: bool, **options: Any) -> Fit:
     """A power low rank ensemble; `ranks` are pairs of an order and a rank."""
-    if not (choose and texts.rank_fractions and options.get("preset") == "thesis"):
+    if not (choose and texts.rank_fractions and options.get("preset") == "printed"):
         return _one_ensemble(texts, order, seed, choose=choose, **options)
     n_types = len(texts.vocabulary)
     ranks = dict.fromkeys(max(round(part * n_types), 1) for part in texts.rank_fractions)

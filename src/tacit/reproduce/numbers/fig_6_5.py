@@ -64,9 +64,9 @@ def _near_with_few(runs: Runs) -> Finding:
 def _harder_when_closer(runs: Runs) -> Finding:
     by_distance = sorted(runs.by_case(), key=lambda mu: mu.case.mu)
     outcomes = [
-        distance(near, KERNEL, size) > distance(far, KERNEL, size)
+        distance(near, KERNEL, size) > distance(distant, KERNEL, size)
         for size in runs.sizes
-        for near, far in pairwise(by_distance)
+        for near, distant in pairwise(by_distance)
     ]
     return counted("pairs of distances", outcomes)
 

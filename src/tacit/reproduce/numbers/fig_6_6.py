@@ -3,7 +3,7 @@
 64 leaves, 200 to 100 000 rows, neighbour joining. `numbers.recovery` says how what the thesis leaves open
 is chosen (noise, root and strengths of edges). Beside the thesis' methods the same distances are joined by
 `refined-joining`, the default structure learner, and the kernel distance is taken with features that are
-centred, where one singular value stands for the thesis' two.
+centred, where one singular value replaces the thesis' two.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def _easiest_and_hardest(runs: Runs) -> Finding:
         statistics.fmean(_mean(runs, process, tree, KERNEL) for process in (GAUSSIAN, SIGN_FLIP))
         for tree in (BALANCED, SKEWED, RANDOM)
     )
-    seen = f"{balanced:.0f} balanced, {random:.0f} random, {skewed:.0f} skewed"
-    return Finding(balanced < random < skewed, seen)
+    measured = f"{balanced:.0f} balanced, {random:.0f} random, {skewed:.0f} skewed"
+    return Finding(balanced < random < skewed, measured)
 
 
 def _table(runs: Runs) -> str:

@@ -49,8 +49,8 @@ def _off(runs: Runs, method: Method, size: int) -> float:
 @inequality(f"with the most rows its mean absolute error is at most {MOST:.3f}")
 def _small_enough(runs: Runs) -> Finding:
     error, alone = (_off(runs, method, runs.sizes[-1]) for method in (KERNEL, ALONE))
-    seen = f"{error:.4f}, without the Gaussian beside it {alone:.4f}, aim {AIM}"
-    return Finding(error <= MOST, seen)
+    measured = f"{error:.4f}, without the Gaussian beside it {alone:.4f}, aim {AIM}"
+    return Finding(error <= MOST, measured)
 
 
 @inequality("without help its error is below that of all methods of the thesis at every size")
@@ -66,7 +66,7 @@ def _ahead_of_the_thesis(runs: Runs) -> Finding:
         )
         for tree in (ALONE, KERNEL)
     )
-    return Finding(alone.held, f"{alone.seen}; with the Gaussian beside it {helped.seen}")
+    return Finding(alone.held, f"{alone.measured}; with the Gaussian beside it {helped.measured}")
 
 
 @inequality(
@@ -83,8 +83,8 @@ def _steadier(runs: Runs) -> Finding:
 def _ahead_of_all(runs: Runs) -> Finding:
     size = runs.sizes[-1]
     kernel = _off(runs, KERNEL, size)
-    better = [method.name for method in OTHERS if _off(runs, method, size) < kernel]
-    return Finding(not better, f"better: {', '.join(better) or 'none'}")
+    ahead = [method.name for method in OTHERS if _off(runs, method, size) < kernel]
+    return Finding(not ahead, f"better: {', '.join(ahead) or 'none'}")
 
 
 def _table(runs: Runs) -> str:

@@ -144,9 +144,9 @@ def naive_bayes(train: Array) -> Predictor:
     noise = np.maximum((attributes - centres - np.outer(goal, slopes)).var(axis=0), 1e-6)
 
     def predict(test: Array, evidence: NDArray[np.int64]) -> Array:
-        seen = filled(test, train)[:, evidence] - centres[evidence]
+        deviations = filled(test, train)[:, evidence] - centres[evidence]
         precision = 1 / variance + np.sum(slopes[evidence] ** 2 / noise[evidence])
-        pulled = mean / variance + seen @ (slopes[evidence] / noise[evidence])
+        pulled = mean / variance + deviations @ (slopes[evidence] / noise[evidence])
         return np.asarray(pulled / precision)
 
     return predict
@@ -162,8 +162,8 @@ def linear(train: Array) -> Predictor:
     slopes = np.linalg.lstsq(centred[:, :-1], centred[:, -1])[0]
 
     def predict(test: Array, evidence: NDArray[np.int64]) -> Array:
-        seen = filled(test, train) - means
-        return np.asarray(means[-1] + seen[:, evidence] @ slopes[evidence])
+        deviations = filled(test, train) - means
+        return np.asarray(means[-1] + deviations[:, evidence] @ slopes[evidence])
 
     return predict
 
@@ -181,9 +181,9 @@ def copula(train: Array) -> Predictor:
 
     def predict(test: Array, evidence: NDArray[np.int64]) -> Array:
         known = filled(test, train)
-        seen = [np.interp(known[:, j], order[0][:, j], order[1][:, j]) for j in evidence]
+        scores_known = [np.interp(known[:, j], order[0][:, j], order[1][:, j]) for j in evidence]
         slopes = np.linalg.solve(correlation[np.ix_(evidence, evidence)], correlation[evidence, -1])
-        scores: Array = slopes @ np.array(seen)
+        scores: Array = slopes @ np.array(scores_known)
         return np.asarray(np.interp(scores, order[1][:, -1], order[0][:, -1]))
 
     return predict
@@ -195,7 +195,9 @@ def regression(model: Any, train: Array, evidence: NDArray[np.int64]) -> Predict
 
     rows = filled(train, train)
     model.fit(rows[:, evidence], rows[:, -1])
-    return lambda test, given: np.asarray(model.predict(filled(test, train)[:, given]))
+    return lambda test, evidence_columns: np.asarray(
+        model.predict(filled(test, train)[:, evidence_columns])
+    )
 
 
 def _regressions(seed: int) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from tacit.reproduce.runner.runs import Runs
 from tacit.reproduce.runner.tables import aligned
 from tacit.reproduce.runner.trials import Method
 
+Numbers = Mapping[str, Mapping[str, Mapping[int, float]]]
+
 REPLACED = (
     "The thesis' treebanks are not available: its figures, marked (printed), stand beside ours on others, a "
     "sample of the Penn Treebank for English, Spanish (CESS) for German, Sinica for Chinese."
@@ -20,11 +22,11 @@ def f1(runs: Runs, method: Method | str, longest: int) -> float:
 
 
 def lengths_table(
-    runs: Runs, methods: Sequence[str], printed: Mapping[str, Mapping[str, Mapping[int, float]]]
+    runs: Runs, methods: Sequence[str], printed: Numbers, cited: Numbers | None = None
 ) -> list[str]:
     """Lines of a table: for each case, a row for each method, under the lengths; then what is printed.
 
-    Printed numbers are given by title, by method and by length.
+    Printed numbers, and those cited of methods that are not run, are given by title, by method and by length.
     """
     rows: list[tuple[str, list[str]]] = []
     for bank in runs.by_case():
@@ -33,8 +35,9 @@ def lengths_table(
             for name in methods
             if bank.where(method=name).rows
         ]
-    for title, table in printed.items():
-        for name, numbers in table.items():
-            cells = [f"{numbers[size]:.1f}" if size in numbers else "" for size in runs.sizes]
-            rows.append((f"(printed) {title}: {name}", cells))
+    for mark, tables in (("printed", printed), ("cited", cited or {})):
+        for title, table in tables.items():
+            for name, numbers in table.items():
+                cells = [f"{numbers[size]:.1f}" if size in numbers else "" for size in runs.sizes]
+                rows.append((f"({mark}) {title}: {name}", cells))
     return aligned([f"<= {size}" for size in runs.sizes], rows)

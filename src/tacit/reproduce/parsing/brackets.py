@@ -46,6 +46,12 @@ VECTORS = {
 N_PARTS = 5  # of which the last is the test part
 N_NEURAL = 50  # numbers of a neural vector, as in the thesis
 
+# Of the printed form, what m and gamma are chosen from, by F1 on training sentences of up to ten words in
+# English, with neural vectors: one choice for all experiments (section 8.4.1).
+RANKS, BANDWIDTHS = (3, 5, 7, 10), (0.2, 0.4, 0.6)
+CHOSEN_ON = 10  # words
+EVERY_SMALL = {ENGLISH: 5, SPANISH: 8, CHINESE: 12}
+
 LENGTHS = (10, 15, 20, 25, 30, 40)
 N_SPECTRAL = 3  # seeds of the metric, where other methods have more
 
@@ -152,15 +158,15 @@ def _contexts(
     """The constituent-context model of sentences up to a length."""
     from tacit.parsing.constituent_context import ConstituentContextModel
 
-    given = dict(options)
+    arguments = dict(options)
     bank = bank_of(source.treebank, source.every)
     sentences = bank.sentences
-    if given.pop("clusters", False):
+    if arguments.pop("clusters", False):
         sentences = [
-            _with_clusters(sentence, given["tags"], source.treebank) for sentence in sentences
+            _with_clusters(sentence, arguments["tags"], source.treebank) for sentence in sentences
         ]
-        given["tags"] = "given"
-    model = ConstituentContextModel(longest=longest, random_state=seed, **given)
+        arguments["tags"] = "given"
+    model = ConstituentContextModel(longest=longest, random_state=seed, **arguments)
 
     def learn_and_parse() -> list[Spans]:
         model.fit([sentences[number] for number in bank.numbers(source.part)])
@@ -178,15 +184,17 @@ def _by_metric(source: BankCase, seed: int, options: tuple[tuple[str, Any], ...]
     """The parser by a metric, with top brackets of its own and with those of the treebank."""
     from tacit.parsing.span_parser import SpanParser
 
-    given = dict(options)
-    if "prior" in given:  # as printed
-        given["top"] = HEURISTIC
+    arguments = dict(options)
+    printed = arguments.get("preset") is not None
+    if printed:
+        every = 1 if source.every == 1 else EVERY_SMALL[ENGLISH]
+        chosen = chosen_parameters(every, source.every_text)
+        arguments["rank"], arguments["bandwidth"] = chosen
     bank = bank_of(source.treebank, source.every)
-    vectors = _vectors(given.pop("vectors", LEARNT), source.treebank)
-    text = [bank.sentences[number] for number in bank.numbers(source.part)]
-    text += _texts(source.treebank)[:: source.every_text]
+    vectors = _vectors(arguments.pop("vectors", LEARNT), source.treebank, printed)
+    text = _text(source)
     _warm_up()
-    fitted = timed(SpanParser(vectors=vectors, random_state=seed, **given).fit, text)
+    fitted = timed(SpanParser(vectors=vectors, random_state=seed, **arguments).fit, text)
     parser: SpanParser = fitted.value
 
     def parse(tops: list[int] | None) -> list[Spans]:
@@ -200,6 +208,32 @@ def _by_metric(source: BankCase, seed: int, options: tuple[tuple[str, Any], ...]
 
     tops = {BY_ITSELF: None, TRUE: bank.tops(TRUE)}
     return {kind: timed(parse, tops[kind], spent=fitted.seconds) for kind in tops}
+
+
+@lru_cache(maxsize=2)
+def chosen_parameters(every: int, every_text: int) -> tuple[int, float]:
+    """Rank m and bandwidth gamma of the printed form: those of the best F1 on short training sentences."""
+    from tacit.parsing.learn.printed_metric import distances_of_values, printed_singular_values
+    from tacit.parsing.model.tag_distances import TagDistances
+    from tacit.parsing.query.brackets import score_brackets
+    from tacit.parsing.span_parser import SpanParser
+
+    source = BankCase(ENGLISH, "train", every, every_text)
+    bank = bank_of(ENGLISH, every)
+    vectors: Any = _vectors(NEURAL, ENGLISH)
+    numbers = [n for n in bank.numbers("train") if bank.golds[n][0] <= CHOSEN_ON]
+    golds = [bank.golds[number] for number in numbers]
+    ranks = [rank for rank in RANKS if rank <= vectors.n_features]
+    parser = SpanParser(preset="printed", vectors=vectors, rank=ranks[-1]).fit(_text(source))
+    pairs: Any = parser.pairs_
+    scores = {}
+    for bandwidth in BANDWIDTHS:
+        values = printed_singular_values(pairs, vectors, ranks[-1], bandwidth)
+        for rank in ranks:
+            parser.distances_ = TagDistances(pairs.tags, distances_of_values(*values, rank))
+            spans = [parser.parse(bank.sentences[number]).spans for number in numbers]
+            scores[rank, bandwidth] = score_brackets(spans, golds).f1
+    return max(scores, key=lambda parameters: scores[parameters])
 
 
 @lru_cache(maxsize=1)
@@ -282,17 +316,29 @@ def _texts(treebank: str) -> list[Tagged]:
     return [sentence for name in names for sentence in load_tagged_text(name)]
 
 
+def _text(source: BankCase) -> list[Tagged]:
+    """The sentences that the metric is learnt from."""
+    bank = bank_of(source.treebank, source.every)
+    text = [bank.sentences[number] for number in bank.numbers(source.part)]
+    return text + _texts(source.treebank)[:: source.every_text]
+
+
 @lru_cache(maxsize=3)
-def _vectors(kind: str, treebank: str) -> str | WordVectors:
-    """The word vectors of a kind for the language of a treebank; `LEARNT` where they are learnt."""
+def _vectors(kind: str, treebank: str, printed: bool = False) -> str | WordVectors:
+    """The word vectors of a kind for the language of a treebank; `LEARNT` where they are learnt.
+
+    As printed, Brown clusters are log C + C numbers.
+    """
     import numpy as np
 
-    from tacit.datasets.treebanks import load_word_vectors
-    from tacit.parsing.data.word_vectors import WordVectors
+    from tacit.datasets.treebanks import load_word_vectors, word_vectors_path
+    from tacit.parsing.data.word_vectors import WordVectors, read_word_vectors
 
     name = LEARNT if kind == LEARNT else VECTORS[kind, treebank]
     if name == LEARNT:
         return LEARNT
+    if printed and kind == CLUSTERS:
+        return read_word_vectors(word_vectors_path(name), clusters="whole")
     vectors = load_word_vectors(name)
     if kind != NEURAL:
         return vectors

@@ -26,7 +26,7 @@ SPLIT = Method("CCM, start by splits", CONTEXTS, (("start", "split"),))
 SPECTRAL = Method(
     "spectral",
     METRIC,
-    (("vectors", brackets.LEARNT), ("prior", None), ("top", brackets.HEURISTIC)),
+    (("vectors", brackets.LEARNT), ("preset", "printed"), ("top", brackets.HEURISTIC)),
     as_printed=True,
 )
 TACIT = Method("SpanParser", METRIC, (("top", brackets.BY_ITSELF),))
@@ -72,8 +72,8 @@ def _care_pays(runs: Runs) -> Finding:
 @inequality(f"the spectral metric differs by less than {ALIKE:g} point from seed to seed")
 def _metric_is_stable(runs: Runs) -> Finding:
     seeds = scores(runs, SPECTRAL)
-    seen = f"{min(seeds):.2f} to {max(seeds):.2f} with {len(seeds)} seeds"
-    return Finding(max(seeds) - min(seeds) < ALIKE, seen)
+    measured = f"{min(seeds):.2f} to {max(seeds):.2f} with {len(seeds)} seeds"
+    return Finding(max(seeds) - min(seeds) < ALIKE, measured)
 
 
 def _table(runs: Runs) -> str:

@@ -7,6 +7,7 @@ given, and the numbers of states are not chosen. Less is every n-th tree.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
 
 if TYPE_CHECKING:
+    from tacit.core.progress import Report
     from tacit.parsing.data.parse_trees import ParseTree
     from tacit.parsing.latent_pcfg import LatentPCFG
 
@@ -25,12 +27,23 @@ WARM_UP = 50  # trees of the fit that is not timed
 EM_STEPS = 20
 
 
+# Stages of the spectral algorithm by what `LatentPCFG` reports; the slides time the same ones.
+STAGES = {
+    "features of nodes": "feature",
+    "scaling of features": "scaling",
+    "singular vectors": "svd",
+    "tensors of rules": "rule",
+    "vectors of words": "word",
+}
+
+
 RESULTS: Results = {
     "f1": 0.0,  # per cent, every bracket but the outermost
     "evalb": 0.0,  # the same by the conventions of that program
     "seconds": 0.0,  # CPU time from trees to a model
     "words": 0.0,  # parsed in a second of CPU time
     "not_positive": 0,  # sentences whose score is not
+    **{f"{stage}_seconds": 0.0 for stage in STAGES.values()},  # of `seconds`, of spectral learners
     "n_trees": 0,  # in training
     "n_sentences": 0,  # in the test
 }
@@ -79,6 +92,7 @@ def judge(trial: Trial, model: LatentPCFG) -> Results:
         "evalb": evalb,
         "words": sum(len(tree.leaves()) for tree in trees.test) / parsing.seconds,
         "not_positive": repairs["non_positive"],
+        **{f"{stage}_seconds": seconds for stage, seconds in stages_of(model).items()},
         "n_trees": len(trees.train),
         "n_sentences": len(trees.test),
     }
@@ -109,26 +123,54 @@ def learn(trees: list[ParseTree], n_states: int, seed: int, method: Method) -> L
     from tacit.parsing.latent_pcfg import LatentPCFG
 
     learner = AUTO if method.learn == PLAIN else method.learn
+    clock = StageClock()
     model = LatentPCFG(n_states, learner, random_state=seed, n_jobs=1, **dict(method.options))
-    if not method.as_printed:
-        return model.fit(trees)
-    assert method.learn == SPECTRAL, method
-    return _as_printed(model, trees, seed)
+    if method.as_printed:
+        assert method.learn == SPECTRAL, method
+        model = _as_printed(model, trees, seed, clock)
+    else:
+        model = model.set_params(progress=clock).fit(trees).set_params(progress=None)
+    model.diagnostics_["seconds"] = clock.stopped()
+    return model
 
 
-def _as_printed(model: LatentPCFG, trees: list[ParseTree], seed: int) -> LatentPCFG:
+def stages_of(model: LatentPCFG) -> dict[str, float]:
+    """CPU seconds of each of `STAGES`, as far as they were run."""
+    seconds = model.diagnostics_["seconds"]
+    return {name: seconds.get(text, 0.0) for text, name in STAGES.items()}
+
+
+class StageClock:
+    """CPU seconds of each stage that a computation reports."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+        self._stage, self._since = "", time.process_time()
+
+    def __call__(self, fraction: float, text: str) -> None:
+        """Begin another stage."""
+        now = time.process_time()
+        self._seconds[self._stage] = self._seconds.get(self._stage, 0.0) + now - self._since
+        self._stage, self._since = text, now
+
+    def stopped(self) -> dict[str, float]:
+        """The seconds of all stages, the last one ending now."""
+        self(1.0, "")
+        return dict(self._seconds)
+
+
+def _as_printed(model: LatentPCFG, trees: list[ParseTree], seed: int, report: Report) -> LatentPCFG:
     """The algorithm of the paper, which divides by singular values as they are.
 
     The paper chooses how much is smoothed on validation trees; so did Tacit.
     """
-    from tacit.core.progress import silent
     from tacit.parsing.learn.fit import GrammarSettings, fit_grammar
 
     settings = GrammarSettings(
         *(model.n_states, SPECTRAL, model.min_count, 1, None, seed, 1),
         damping=0.0,
     )
-    grammar = fit_grammar(trees, settings, silent)
+    grammar = fit_grammar(trees, settings, report)
     model.symbols_, model.diagnostics_ = grammar.symbols, grammar.diagnostics
     model.grammars_, model.coarse_ = grammar.grammars, grammar.coarse
     return model

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tacit.reproduce.parsing import grammars
-from tacit.reproduce.parsing.grammars import EM_STEPS, STUDY, TREEBANKS, WSJ, GrammarCase
+from tacit.reproduce.parsing.grammars import EM_STEPS, STAGES, STUDY, TREEBANKS, WSJ, GrammarCase
 from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
 from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs
@@ -39,6 +39,15 @@ PRINTED_HOURS = {
     24: (3 + 7 / 60, 93.6, 7.25),
     32: (9.35, 187.2, 9 + 52 / 60),
 }
+# Minutes of the spectral algorithm by stage; features and scaling are the same with any number of states.
+PRINTED_STAGES = {
+    8: (22, 49, 36, 94, 10),
+    16: (22, 49, 34, 193, 19),
+    24: (22, 49, 36, 294, 28),
+    32: (22, 49, 35, 436, 41),
+}
+STAGE_NAMES = ("features", "transfer and scaling", "SVD", "a -> b c", "a -> x")
+CLAIMED = (24, 32)  # states with which the spectral algorithm is ahead in print; with fewer EM is
 REPLACED = (
     "The slides' treebank is not free: its figures, marked (printed), stand beside ours on others, where "
     "tags are given and sentences have at most 40 words."
@@ -64,12 +73,14 @@ def _near_em(runs: Runs) -> Finding:
     return Finding(gap <= NEAR, f"at most {gap:.2f} behind")
 
 
-@inequality("with the most states it is above EM's on every treebank")
-def _ahead_at_last(runs: Runs) -> Finding:
-    most = runs.sizes[-1]
-    pairs = [(f1(bank, PRINTED, most), f1(bank, BY_EM, most)) for bank in runs.by_case()]
+@inequality("with 24 and 32 states it is above EM's on every treebank")
+def _ahead_with_many_states(runs: Runs) -> Finding:
+    sizes = [n for n in runs.sizes if n in CLAIMED]
+    pairs = [(f1(bank, PRINTED, n), f1(bank, BY_EM, n)) for bank in runs.by_case() for n in sizes]
     shown = ", ".join(f"{spectral:.2f} and {em:.2f}" for spectral, em in pairs)
-    return Finding(all(spectral > em for spectral, em in pairs), shown)
+    ahead = bool(pairs) and all(spectral > em for spectral, em in pairs)
+    with_states = " and ".join(map(str, sizes))
+    return Finding(ahead, f"{shown} with {with_states}" if pairs else "not run at this scale")
 
 
 @inequality("F1 of both is higher with the most states than with the fewest")
@@ -80,7 +91,9 @@ def _more_states_are_better(runs: Runs) -> Finding:
             curve = [f1(bank, method, n) for n in runs.sizes]
             ends.append(curve[-1] > curve[0])
             steps += [after > before for before, after in pairwise(curve)]
-    return Finding(all(ends), f"{counted('curves', ends).seen}; {counted('steps', steps).seen}")
+    return Finding(
+        all(ends), f"{counted('curves', ends).measured}; {counted('steps', steps).measured}"
+    )
 
 
 @inequality(
@@ -90,8 +103,8 @@ def _faster(runs: Runs) -> Finding:
     most = runs.sizes[-1]
     ratios = [bank.seconds(BY_EM, most) / bank.seconds(PRINTED, most) for bank in runs.by_case()]
     shown = ", ".join(f"{ratio:.2f}" for ratio in ratios)
-    wanted = printed_ratio(most)
-    return Finding(min(ratios) >= wanted, f"{shown} times as fast, in print {wanted:.1f} times")
+    printed = printed_ratio(most)
+    return Finding(min(ratios) >= printed, f"{shown} times as fast, in print {printed:.1f} times")
 
 
 def printed_ratio(n_states: int) -> float:
@@ -116,6 +129,7 @@ def _table(runs: Runs) -> str:
     header, sizes = [f"m = {n}" for n in runs.sizes], runs.sizes
     accuracy: list[tuple[str, list[str]]] = []
     times: list[tuple[str, list[str]]] = []
+    stages: list[str] = []
     for bank in runs.by_case():
         for method in METHODS:
             name, every = f"{bank.case}: {method.name}", bank.where(method=method)
@@ -133,6 +147,10 @@ def _table(runs: Runs) -> str:
         hours = [PRINTED_HOURS[n][column] if n in PRINTED_HOURS else None for n in sizes]
         cells = ["" if hour is None else f"{3600 * hour:.0f}" for hour in hours]
         times.append((f"(printed) sections 2-21: {name}", cells))
+    for method in (PRINTED, TACIT_SPECTRAL):
+        name = f"Training of {method.name!r} by stage, CPU seconds (printed: of another machine):"
+        stages.append(name)
+        stages += aligned(header, _stages(runs, method))
     return "\n".join(
         [
             REPLACED,
@@ -140,8 +158,23 @@ def _table(runs: Runs) -> str:
             *aligned(header, accuracy),
             "Training, CPU seconds (printed: of another machine, on the whole treebank):",
             *aligned(header, times),
+            *stages,
         ]
     )
+
+
+def _stages(runs: Runs, method: Method) -> list[tuple[str, list[str]]]:
+    """Training times of each stage, beside the printed ones."""
+    rows = []
+    for place, (stage, name) in enumerate(zip(STAGES.values(), STAGE_NAMES, strict=True)):
+        for bank in runs.by_case():
+            every = bank.where(method=method)
+            cells = [f"{every.at(n).median(f'{stage}_seconds'):.2f}" for n in runs.sizes]
+            rows.append((f"{bank.case}: {name}", cells))
+        printed = [PRINTED_STAGES[n][place] if n in PRINTED_STAGES else None for n in runs.sizes]
+        cells = ["" if minutes is None else f"{60 * minutes}" for minutes in printed]
+        rows.append((f"(printed) {name}", cells))
+    return rows
 
 
 EXPERIMENT = Experiment(
@@ -151,12 +184,12 @@ EXPERIMENT = Experiment(
         "The spectral algorithm learns latent-variable PCFGs that parse as well as EM's, better with many "
         "states, in a fraction of EM's time."
     ),
-    parts=(_near_em, _ahead_at_last, _more_states_are_better, _faster, _grows_less),
+    parts=(_near_em, _ahead_with_many_states, _more_states_are_better, _faster, _grows_less),
     settings={
         "paper": STUDY.settings(
             [GrammarCase(name, 1, 1 + 3 * (name != WSJ)) for name in TREEBANKS], METHODS, STATES, 1
         ),
-        "small": STUDY.settings([GrammarCase(WSJ, 1, 2)], METHODS, (8, 16), 1),
+        "small": STUDY.settings([GrammarCase(WSJ, 1, 2)], METHODS, (8, 24), 1),
         "tiny": STUDY.settings(
             [GrammarCase(WSJ), GrammarCase(grammars.GENIA, 2)], METHODS, (1, 2), 1
         ),

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether an inequality held, and the numbers that say so."""
+    """Whether an inequality held, and the numbers behind it."""
 
     held: bool
-    seen: str
+    measured: str
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an experiment found.
+    """The outcome of an experiment.
 
     Attributes
     ----------
@@ -109,9 +109,9 @@ def verdict(experiment: Experiment, runs: Runs, csv: Path, png: Path) -> Verdict
     explained, missed = [], []
     for number, (part, finding) in enumerate(zip(experiment.parts, findings, strict=True), start=1):
         answer = "yes" if finding.held else "no"
-        explained.append(f"({number}) {answer}: {part.text}: {finding.seen}")
+        explained.append(f"({number}) {answer}: {part.text}: {finding.measured}")
         if not finding.held:
-            missed.append(f"{part.text} ({finding.seen})")
+            missed.append(f"{part.text} ({finding.measured})")
     if experiment.tacit_forms:
         held = [part.held for part in experiment.judge(runs.with_names(experiment.tacit_forms))]
         lost = [f"({number})" for number, outcome in enumerate(held, start=1) if not outcome]
@@ -136,7 +136,7 @@ def verdict(experiment: Experiment, runs: Runs, csv: Path, png: Path) -> Verdict
     )
 
 
-def counted(what: str, outcomes: Sequence[bool], at_least: float = 1.0, shown: str = "") -> Finding:
+def counted(noun: str, outcomes: Sequence[bool], at_least: float = 1.0, shown: str = "") -> Finding:
     """Held if at least this fraction of the outcomes is true; without outcomes it does not hold."""
     enough = bool(outcomes) and sum(outcomes) >= math.ceil(at_least * len(outcomes))
-    return Finding(enough, f"{sum(outcomes)} of {len(outcomes)} {what}{shown}")
+    return Finding(enough, f"{sum(outcomes)} of {len(outcomes)} {noun}{shown}")

@@ -45,9 +45,9 @@ class Runs:
 
     rows: tuple[Run, ...]
 
-    def where(self, **wanted: Any) -> Runs:
+    def where(self, **conditions: Any) -> Runs:
         """The runs whose columns have these values; methods are given by name or as themselves."""
-        names = {k: v.name if isinstance(v, Method) else v for k, v in wanted.items()}
+        names = {k: v.name if isinstance(v, Method) else v for k, v in conditions.items()}
         return Runs(
             tuple(
                 row
@@ -84,21 +84,21 @@ class Runs:
         """The runs of one of these sizes."""
         return Runs(tuple(row for row in self.rows if row.trial.size == size))
 
-    def column(self, name: str, **wanted: Any) -> list[Any]:
+    def column(self, name: str, **conditions: Any) -> list[Any]:
         """The values of a column."""
-        return [row.values[name] for row in self.where(**wanted).rows]
+        return [row.values[name] for row in self.where(**conditions).rows]
 
-    def median(self, measure: str, **wanted: Any) -> float:
+    def median(self, measure: str, **conditions: Any) -> float:
         """The median of a column over the models; NaN where nothing was run.
 
         Where nothing was learnt the error is inf, so that failures count as worse than any success.
         """
-        values = self.column(measure, **wanted)
+        values = self.column(measure, **conditions)
         return statistics.median(values) if values else math.nan
 
-    def mean(self, measure: str, **wanted: Any) -> float:
+    def mean(self, measure: str, **conditions: Any) -> float:
         """The mean of a column over the models."""
-        return statistics.fmean(self.column(measure, **wanted))
+        return statistics.fmean(self.column(measure, **conditions))
 
     def error(self, method: Method | str, size: int) -> float:
         """The median error of a method."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.sequences.data.sequences import Sequences
     from tacit.sequences.model.interpolated_ngrams import Ngrams
     from tacit.sequences.moments.prefixes import PrefixTree
-    from tacit.sequences.query.automata import Predictor, Told
+    from tacit.sequences.query.automata import NodePredictions, Predictor
 
     Fitted = tuple[Predictor | Ngrams, int]  # and the steps of EM
 
@@ -66,7 +66,7 @@ def judge(trial: Trial, fitted: Fitted) -> Results:
     return {"wrong": wrong, "wrong_aside": wrong_aside, "nats": nats, "n_steps": n_steps}
 
 
-def judged(predicted: Told) -> tuple[float, float]:
+def judged(predicted: NodePredictions) -> tuple[float, float]:
     """The fraction of tags and ends predicted wrongly, and the mean natural log of their probabilities."""
     tree = predicted.tree
     best = predicted.probs.argmax(axis=1)
@@ -77,15 +77,15 @@ def judged(predicted: Told) -> tuple[float, float]:
     return float(1 - right / n_events), float(predicted.log_likelihood / n_events)
 
 
-def predictions(model: Predictor | Ngrams, tree: PrefixTree) -> Told:
+def predictions(model: Predictor | Ngrams, tree: PrefixTree) -> NodePredictions:
     """The distribution of the next tag at every position of some sentences."""
     from tacit.messages.repairs import Repairs
     from tacit.sequences.model.interpolated_ngrams import Ngrams, tree_contexts
-    from tacit.sequences.query.automata import Told, told
+    from tacit.sequences.query.automata import NodePredictions, node_predictions
 
     if not isinstance(model, Ngrams):
-        return told(model, tree)
-    return Told(tree, model.tables[tree_contexts(tree, model.order)], Repairs(), 0)
+        return node_predictions(model, tree)
+    return NodePredictions(tree, model.tables[tree_contexts(tree, model.order)], Repairs(), 0)
 
 
 # -- learning -----------------------------------------------------------------------------------------

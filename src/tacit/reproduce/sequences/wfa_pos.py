@@ -70,8 +70,8 @@ def _comparable(runs: Runs) -> Finding:
         by_em, bigram = at_best(tagset, BY_EM), at_best(tagset, BIGRAM)
         near = min(abs(at_best(tagset, method) - by_em) for method in SPECTRAL)
         near_and_far.append((near, bigram - by_em))
-    shown = "; ".join(f"{near:.4f} and {far:.4f}" for near, far in near_and_far)
-    return Finding(all(near < far / 2 for near, far in near_and_far), shown)
+    shown = "; ".join(f"{near:.4f} and {distant:.4f}" for near, distant in near_and_far)
+    return Finding(all(near < distant / 2 for near, distant in near_and_far), shown)
 
 
 @inequality(f"with these, either basis takes less than {MUCH_LESS:g} of the time of EM")

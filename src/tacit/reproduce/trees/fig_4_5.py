@@ -90,8 +90,8 @@ def _smaller_effect(runs: Runs) -> Finding:
     of_precision = statistics.fmean(
         change(method_name(LOW.name, count), method_name(HIGH.name, count)) for count in counts
     )
-    seen = f"by a factor of {math.exp(of_restarts):.2f} against {math.exp(of_precision):.2f}"
-    return Finding(of_restarts < of_precision, seen)
+    measured = f"by a factor of {math.exp(of_restarts):.2f} against {math.exp(of_precision):.2f}"
+    return Finding(of_restarts < of_precision, measured)
 
 
 def _panels(settings: Settings) -> list[Panel]:

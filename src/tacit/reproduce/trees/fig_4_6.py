@@ -59,8 +59,8 @@ def _growing(runs: Runs) -> Finding:
         for tree in runs.by_case()
     ]
     outcomes = [more > less for less, more in itertools.pairwise(gains)]
-    seen = "gains of " + ", ".join(f"{gain:.3g}" for gain in gains)
-    return Finding(bool(outcomes) and all(outcomes), seen)
+    measured = "gains of " + ", ".join(f"{gain:.3g}" for gain in gains)
+    return Finding(bool(outcomes) and all(outcomes), measured)
 
 
 @inequality("systems of 10 take less than twice the time of systems of 1")

@@ -39,8 +39,8 @@ def gain(runs: Runs, method: Method) -> float:
 )
 def _both_gain(runs: Runs) -> Finding:
     gains = {method.name: gain(runs, method) for method in (ORIGINAL, ALTERNATE)}
-    seen = ", ".join(f"{name} by a factor of {factor:.2f}" for name, factor in gains.items())
-    return Finding(min(gains.values()) > 1, seen)
+    measured = ", ".join(f"{name} by a factor of {factor:.2f}" for name, factor in gains.items())
+    return Finding(min(gains.values()) > 1, measured)
 
 
 @inequality("the ratio of the original's gain to the alternate's is between 2/3 and 3/2")

@@ -61,8 +61,8 @@ def _clearly_ahead(runs: Runs) -> Finding:
 @inequality("spectral is nearer to EM+ and EM- than to Chow-Liu, on average over the sizes")
 def _hard_to_tell(runs: Runs) -> Finding:
     near = max(_distance(runs, SPECTRAL, method) for method in (EM_PLUS, EM_MINUS))
-    far = _distance(runs, SPECTRAL, OBSERVED)
-    return Finding(near < far, f"{near:.4f} and {far:.4f}")
+    distant = _distance(runs, SPECTRAL, OBSERVED)
+    return Finding(near < distant, f"{near:.4f} and {distant:.4f}")
 
 
 def _wrong(runs: Runs, method: Method, size: int) -> float:

@@ -22,25 +22,10 @@ if TYPE_CHECKING:
 def learn_as_printed(
     learn: str, n_states: int, topology: Topology, rows: Any, **options: Any
 ) -> Network:
-    """What an algorithm learns without Tacit's additions.
+    """What `LatentTree(preset="printed")` learns."""
+    from tacit.trees.latent_tree import LatentTree
 
-    "spectral" is that of thesis chapters 4 and 7, with ``representation="tensor"`` or ``"matrix"``;
-    "hierarchical" is that of Song et al. (2013) with the linker over all leaves outside an edge.
-    """
-    from tacit.core.input.read_table import read_table
-    from tacit.trees.learn.spectral.hierarchical import hierarchical
-    from tacit.trees.learn.spectral.operators import spectral
-    from tacit.trees.moments.source import CountedMoments
-
-    table = read_table(rows)
-    tree = topology.rooted(table.schema.names)
-    states = (*table.schema.cards, *(n_states for _ in tree.hidden))
-    moments = CountedMoments.of(table.codes, table.schema.cards)
-    if learn == "spectral":
-        return spectral(tree, moments, states, whiten=False, cut=0.0, **options).network
-    assert learn == "hierarchical", learn
-    linker: dict[str, Any] = {"window": None, "whiten": False, "codes": table.codes}
-    return hierarchical(tree, moments, states, **linker, **options).network
+    return LatentTree(n_states, topology, learn, preset="printed", **options).fit(rows).network_
 
 
 def junction_as_printed(

@@ -87,7 +87,7 @@ def _title(case: TreeCase) -> str:
     """The paper's quadruple."""
     n_leaves = int("".join(filter(str.isdigit, case.tree)))
     n_leaves = 2 ** (n_leaves - 1) if case.tree.startswith("bin") else n_leaves
-    sizes = f"{{{n_leaves}, {case.n_categories}, {case.n_states}, {case.told_states}}}"
+    sizes = f"{{{n_leaves}, {case.n_categories}, {case.n_states}, {case.n_learnt_states}}}"
     return f"{KINDS[case.tree[:3]]} {sizes}"
 
 

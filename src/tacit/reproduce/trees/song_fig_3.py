@@ -15,7 +15,7 @@ from tacit.reproduce.runner.claims import Experiment, Finding, inequality
 from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs
 from tacit.reproduce.runner.trials import Method, Settings
-from tacit.reproduce.trees.dna_strands import strands
+from tacit.reproduce.trees.dna_sequences import dna_sequences
 from tacit.reproduce.trees.song_fig_2 import EM, METHODS, NEW, SPECTRAL, TACIT_FORMS
 from tacit.reproduce.trees.splice_sites import STUDY, SiteCase
 
@@ -82,5 +82,5 @@ EXPERIMENT = Experiment(
     measures=("wrong", "seconds"),
     tacit_forms=TACIT_FORMS,
     over="splits",
-    check_data=lambda: strands("polya"),
+    check_data=lambda: dna_sequences("polya"),
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tacit.messages.evidence import Evidence
     from tacit.messages.network import Network
-    from tacit.reproduce.trees.dna_strands import Strands
+    from tacit.reproduce.trees.dna_sequences import DnaSequences
     from tacit.trees.structure.topology import Topology
 
     Networks = tuple[list[Network], int]  # of the classes, and the steps of EM
@@ -46,7 +46,7 @@ RESULTS: Results = {
 class SiteCase(Case):
     """The sequences, and what is learnt of each class."""
 
-    data: str  # a name for `strands`
+    data: str  # a name for `dna_sequences`
     order: int  # of the hidden Markov models, which change with the position
     n_states: int
     n_test: int
@@ -205,10 +205,10 @@ def split_of(data: str, n_test: int, seed: int, n_rows: int | None) -> Split:
     """
     import numpy as np
 
-    data_set = _strands(data)
+    data_set = _dna_sequences(data)
     rng = np.random.default_rng([n_test, seed])
-    test, rest = disjoint_rows(data_set.sequence, n_test, rng)
-    train = rest[:n_rows]
+    test, others = disjoint_rows(data_set.sequence, n_test, rng)
+    train = others[:n_rows]
     answers = data_set.classes[train]
     by_class = tuple(
         np.asfortranarray(data_set.codes[train[answers == number]])
@@ -229,12 +229,12 @@ def disjoint_rows(
 
     order = rng.permutation(len(sequence))
     test = order[:n_test]
-    rest = order[n_test:]
-    return test, rest[~np.isin(sequence[rest], sequence[test])]
+    others = order[n_test:]
+    return test, others[~np.isin(sequence[others], sequence[test])]
 
 
 @lru_cache(maxsize=2)
-def _strands(data: str) -> Strands:
-    from tacit.reproduce.trees.dna_strands import strands
+def _dna_sequences(data: str) -> DnaSequences:
+    from tacit.reproduce.trees.dna_sequences import dna_sequences
 
-    return strands(data)
+    return dna_sequences(data)

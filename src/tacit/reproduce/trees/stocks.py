@@ -83,8 +83,8 @@ def queries(trial: Trial, test: NDArray[np.int16]) -> tuple[NDArray[np.int16], N
     targets = np.empty(case.n_queries, dtype=np.int64)
     for number in range(case.n_queries):
         chosen = rng.choice(case.n_stocks, size=trial.size, replace=False)
-        targets[number], given = chosen[0], chosen[1:]
-        rows[number][:, given] = test[:, given]
+        targets[number], observed = chosen[0], chosen[1:]
+        rows[number][:, observed] = test[:, observed]
     return rows.reshape(-1, test.shape[1]), np.repeat(targets, len(test))
 
 
@@ -148,12 +148,12 @@ def _split(case: StockCase, seed: int) -> Split:
     """The days of a split, drawn without replacement."""
     import numpy as np
 
-    from tacit.trees.learn.structures import learn_structure
+    from tacit.trees.learn.selection.structures import learn_structure
 
-    moves = stock_moves(case.n_stocks)
+    rises = stock_moves(case.n_stocks)
     rng = np.random.default_rng([case.n_train, case.n_test, seed])
-    days = rng.permutation(len(moves))[: case.n_train + case.n_test]
-    train, test = moves[days[: case.n_train]], moves[days[case.n_train :]]
+    days = rng.permutation(len(rises))[: case.n_train + case.n_test]
+    train, test = rises[days[: case.n_train]], rises[days[case.n_train :]]
     return Split(train, test, learn_structure(with_all_categories(train, 2), case.structure))
 
 

@@ -53,14 +53,14 @@ class TreeCase(Case):
     learnt_states: int | None = None  # the true number where it is None
 
     @property
-    def told_states(self) -> int:
+    def n_learnt_states(self) -> int:
         """The number of hidden states that is learnt."""
         return self.n_states if self.learnt_states is None else self.learnt_states
 
     @property
     def columns(self) -> dict[str, Any]:
         """Values by column."""
-        columns = super().columns | {"told_states": self.told_states}
+        columns = super().columns | {"n_learnt_states": self.n_learnt_states}
         del columns["learnt_states"]
         return columns
 
@@ -131,7 +131,7 @@ def _learn(trial: Trial, data: Drawn) -> tuple[Network, int]:
     from tacit.reproduce.trees.printed import learn_as_printed
     from tacit.trees.latent_tree import LatentTree
 
-    topology, method, n_states = data.structure, trial.method, trial.case.told_states
+    topology, method, n_states = data.structure, trial.method, trial.case.n_learnt_states
     options = dict(method.options)
     if method.as_printed:
         return learn_as_printed(method.learn, n_states, topology, data.train, **options), 0

@@ -1,1 +1,1 @@
-"""Sequences of symbols and of numbers, read from whatever holds them."""
+"""Sequences of symbols and of numbers, read from any supported input."""

@@ -12,17 +12,17 @@ SUFFIXES = (".fa", ".fasta", ".fna", ".ffn", ".faa")
 
 
 def read_fasta(path: str | Path, *, upper: bool = True) -> Iterator[tuple[str, str]]:
-    """The records of a file one after the other: what stands behind ``>``, and the letters.
+    """The records of a file, one at a time: the text after ``>``, and the letters.
 
-    Only one record is in memory at a time. Blanks within lines, empty lines and old comments (``;``) are left
-    out. Letters keep no other meaning: N, X, - and * are letters like others.
+    Only one record is in memory at a time. Blanks within lines, empty lines and old comments (``;``) are
+    skipped. N, X, - and * are letters like any other.
 
     Parameters
     ----------
     path : str or Path
-        The file, which may be packed (``.gz``, ``.bz2``, ``.xz``).
+        The file, which may be compressed (``.gz``, ``.bz2``, ``.xz``).
     upper : bool
-        Whether letters are made upper case; lower case often marks repeats.
+        Whether letters are converted to upper case; lower case often marks repeats.
 
     Raises
     ------

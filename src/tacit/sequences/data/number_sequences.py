@@ -31,9 +31,9 @@ class Series:
     values: Array  # (position, column)  of all sequences in turn; NaN where a number is missing
     lengths: Integers  # (sequence,)
     names: tuple[str, ...]  # of the columns
-    single: bool = False  # whether it was given as one sequence, not as a list of them
+    single: bool = False  # whether the input was one sequence, not a list of them
     joined: bool = (
-        False  # whether all were given in one array, with lengths: answers are joined too
+        False  # whether the input was one array with lengths: results are then one array too
     )
 
     @property
@@ -48,20 +48,20 @@ class Series:
 
     @property
     def positions(self) -> Array:
-        """What stands at each position."""
+        """The observations, position by position."""
         return self.values
 
     @property
     def symbols(self) -> tuple[Any, ...]:
-        """None: these are numbers."""
+        """Empty: these are numbers."""
         return ()
 
     def pieces(self, places: Integers, lengths: Integers) -> Series:
-        """Sequences of some of the positions, in turn."""
+        """Sequences made of some of the positions."""
         return Series(self.values[places], lengths, self.names)
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]] | NDArray[Any]:
-        """An array over all positions as one array for each sequence, unless these came in one array."""
+        """Splits an array over all positions by sequence, unless the input was one array."""
         if self.single or self.joined:
             return values
         return [values[first:stop] for first, stop in pairwise(self.ends)]
@@ -72,9 +72,9 @@ class Series:
         return len(self.values)
 
     def cut(self, length: int, most: int) -> Series:
-        """At most about `most` positions: stretches of at most `length`, evenly from all of them.
+        """At most about `most` positions: pieces of at most `length`, evenly spaced.
 
-        The same as it is where there are not more.
+        Returned unchanged where there are not more.
         """
         if self.n_positions <= most:
             return self
@@ -83,58 +83,62 @@ class Series:
             for start, stop in pairwise(self.ends.tolist())
             for first in range(start, stop, length)
         ]
-        n_kept = max(most * len(pieces) // self.n_positions, 1)
-        kept = np.linspace(0, len(pieces) - 1, n_kept).round().astype(np.int64)
-        chosen = [pieces[place] for place in np.unique(kept)]
-        values = np.concatenate([self.values[first:stop] for first, stop in chosen])
-        lengths = np.array([stop - first for first, stop in chosen], dtype=np.int64)
+        n_pieces = max(most * len(pieces) // self.n_positions, 1)
+        indices = np.linspace(0, len(pieces) - 1, n_pieces).round().astype(np.int64)
+        taken = [pieces[place] for place in np.unique(indices)]
+        values = np.concatenate([self.values[first:stop] for first, stop in taken])
+        lengths = np.array([stop - first for first, stop in taken], dtype=np.int64)
         return Series(values, lengths, self.names)
 
 
-def read_series(X: Any, names: Sequence[str] | None = None) -> Series:
-    """Sequences from whatever holds them.
+def read_series(X: Any, names: Sequence[str] | None = None, lengths: Any = None) -> Series:
+    """Sequences of numbers from any supported input.
 
     Parameters
     ----------
     X : list of sequences, one sequence, (values, lengths), or frame
         A list holds a sequence in each entry: numbers, or rows of numbers (time, column). A single array of
         numbers is one sequence; one with two axes, or a frame, is one sequence of rows. A tuple of an array
-        and of integers holds all sequences in turn, and their lengths. None and NaN are missing.
+        and of integers holds all sequences one after the other, and their lengths. None and NaN are missing.
     names : sequence of str, optional
-        The columns that are expected.
+        The expected columns.
+    lengths : (sequence,) integers, optional
+        Lengths of the sequences if X is one array of them.
 
     Raises
     ------
     DataError
-        There is nothing, something is not a number or infinite, or the columns are other ones. What
-        scikit-learn has errors for is refused in its words, by which other programs know them.
+        The input is empty, not numeric or infinite, or has other columns. Messages are those of
+        scikit-learn where it has one.
     ArgumentTypeError
-        Something is neither a number nor text.
+        A value is neither a number nor text.
     """
     if isinstance(X, np.ndarray):
         _check_array(X)
     if isinstance(X, Series):
-        found = X
+        series = X
+    elif lengths is not None:
+        series = _with_lengths(X, lengths)
     elif _has_lengths(X):
-        found = _with_lengths(*X)
-    elif isinstance(X, list | tuple) and any(_is_nested(each) for each in X):
-        found = _joined([_rows(each, number) for number, each in enumerate(X)])
+        series = _with_lengths(*X)
+    elif isinstance(X, list | tuple) and any(_is_nested(sequence) for sequence in X):
+        series = _joined([_rows(sequence, number) for number, sequence in enumerate(X)])
     else:
-        values, own = _rows(X, None)
-        found = Series(values, np.array([len(values)], dtype=np.int64), own, single=True)
-    if np.isinf(found.values).any():
+        values, columns = _rows(X, None)
+        series = Series(values, np.array([len(values)], dtype=np.int64), columns, single=True)
+    if np.isinf(series.values).any():
         raise DataError("a sequence holds infinite numbers; give NaN where a number is missing")
-    if names is not None and found.n_columns != len(names):
+    if names is not None and series.n_columns != len(names):
         raise DataError(
-            f"X has {found.n_columns} features, but Tacit is expecting {len(names)} features as input: "
+            f"X has {series.n_columns} features, but Tacit is expecting {len(names)} features as input: "
             f"the model was fitted with the columns {list(names)}"
         )
-    if names is not None and _named_otherwise(found.names, tuple(names)):
+    if names is not None and _differ_in_names(series.names, tuple(names)):
         raise DataError(
-            f"the sequences have the columns {list(found.names)}, but the model was fitted with "
+            f"the sequences have the columns {list(series.names)}, but the model was fitted with "
             f"{list(names)}"
         )
-    return found
+    return series
 
 
 def _check_array(X: NDArray[Any]) -> None:
@@ -150,24 +154,24 @@ def _check_array(X: NDArray[Any]) -> None:
         except TypeError as error:
             raise ArgumentTypeError(f"the sequence does not hold numbers alone: {error}") from error
         except ValueError:
-            pass  # what reads it says what is wrong
+            pass  # reported when the values are read
 
 
-def _named_otherwise(given: tuple[str, ...], names: tuple[str, ...]) -> bool:
-    """Whether both have names of their own, and these differ."""
-    by_place = positional_names(len(given))
-    return given not in (names, by_place) and names != by_place
+def _differ_in_names(columns: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    """Whether both have explicit names, and these differ."""
+    positional = positional_names(len(columns))
+    return columns not in (names, positional) and names != positional
 
 
 def _has_lengths(X: Any) -> bool:
-    """Whether this is a tuple of values and integers; of a list each entry is a sequence."""
+    """Whether this is a tuple (values, lengths); each entry of a list is a sequence."""
     if not (isinstance(X, tuple) and len(X) == 2) or not _is_nested(X[0]):
         return False
     lengths = X[1]
     if isinstance(lengths, np.ndarray):
         return lengths.ndim == 1 and lengths.dtype.kind in "iu"
     return isinstance(lengths, list | tuple) and all(
-        isinstance(each, int | np.integer) and not isinstance(each, bool) for each in lengths
+        isinstance(length, int | np.integer) and not isinstance(length, bool) for length in lengths
     )
 
 
@@ -177,7 +181,12 @@ def _is_nested(value: Any) -> bool:
 
 def _with_lengths(values: Any, lengths: Any) -> Series:
     rows, names = _rows(values, None)
-    counts = np.asarray(lengths, dtype=np.int64)
+    counts = np.asarray(lengths)
+    if counts.ndim != 1 or (counts.size and counts.dtype.kind not in "iu"):
+        raise DataError(
+            "lengths hold something else than integers; give the length of each sequence"
+        )
+    counts = counts.astype(np.int64)
     if (counts < 0).any() or int(counts.sum()) != len(rows):
         raise DataError(
             f"lengths sum to {int(counts.sum())} (least: {int(counts.min(initial=0))}), but there are "
@@ -187,41 +196,41 @@ def _with_lengths(values: Any, lengths: Any) -> Series:
 
 
 def _joined(parts: list[tuple[Array, tuple[str, ...]]]) -> Series:
-    known = [part for part in parts if len(part[0])] or parts[:1]
-    width, names = known[0][0].shape[1], known[0][1]
+    sized = [part for part in parts if len(part[0])] or parts[:1]
+    width, names = sized[0][0].shape[1], sized[0][1]
     for number, (values, _) in enumerate(parts):
         if len(values) and values.shape[1] != width:
             raise DataError(
                 f"sequence {number} has {values.shape[1]} numbers at each position, others have {width}"
             )
-    kept = [values for values, _ in parts if len(values)]
-    together = np.concatenate(kept) if kept else np.empty((0, width))
+    nonempty = [values for values, _ in parts if len(values)]
+    together = np.concatenate(nonempty) if nonempty else np.empty((0, width))
     return Series(together, np.array([len(values) for values, _ in parts], dtype=np.int64), names)
 
 
 def _rows(values: Any, number: int | None) -> tuple[Array, tuple[str, ...]]:
     """One sequence as (time, column) numbers, and the names of its columns."""
-    what = "the sequence" if number is None else f"sequence {number}"
+    subject = "the sequence" if number is None else f"sequence {number}"
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise ArgumentTypeError(
-            f"{what} is a {type(values).__name__}; give an array of numbers, a list of such arrays, or "
+            f"{subject} is a {type(values).__name__}; give an array of numbers, a list of such arrays, or "
             f"(values, lengths)"
         )
     if hasattr(values, "nnz") or getattr(values, "dtype", None) == np.complex128:
         kind = "sparse" if hasattr(values, "nnz") else "complex"
-        raise DataError(f"{what} is {kind}; sparse input and complex data not supported")
+        raise DataError(f"{subject} is {kind}; sparse input and complex data not supported")
     try:
-        found = np.array(values, dtype=np.float64)
+        array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{what} does not hold numbers alone: {error}") from error
-    if found.ndim not in (1, 2) or (found.ndim == 2 and found.shape[1] == 0):
+        raise DataError(f"{subject} does not hold numbers alone: {error}") from error
+    if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
         raise DataError(
-            f"{what} has shape {found.shape}; give (time,) numbers, or (time, column) rows of them"
+            f"{subject} has shape {array.shape}; give (time,) numbers, or (time, column) rows of them"
         )
-    rows = found[:, None] if found.ndim == 1 else found
+    rows = array[:, None] if array.ndim == 1 else array
     columns = getattr(values, "columns", None)
     names = positional_names(rows.shape[1])
-    if found.ndim == 2 and columns is not None and len(columns) == rows.shape[1]:
+    if array.ndim == 2 and columns is not None and len(columns) == rows.shape[1]:
         names = tuple(str(name) for name in columns)
     return rows, names
 
@@ -229,8 +238,7 @@ def _rows(values: Any, number: int | None) -> tuple[Array, tuple[str, ...]]:
 def holds_numbers(X: Any) -> bool:
     """Whether sequences are of numbers: arrays of floats, or lists of numbers with floats among them.
 
-    Integers, text and anything else are symbols; so is what a file, or a frame with a row for each symbol,
-    holds.
+    Integers, text and anything else are symbols; files, and frames with a row for each symbol, hold symbols.
     """
     if isinstance(X, Series):
         return True
@@ -253,25 +261,25 @@ def holds_numbers(X: Any) -> bool:
 
 
 def _float_among(values: Any) -> bool:
-    """Whether there is a float, and nothing but numbers and what is missing."""
-    found = False
+    """Whether there is a float, and all other values are numbers or missing."""
+    has_float = False
     for value in values:
         if value is None or isinstance(value, int | np.integer):
             continue
         if isinstance(value, float | np.floating):
-            found = found or value == value  # noqa: PLR0124  NaN is missing, among integers too
+            has_float = has_float or value == value  # noqa: PLR0124  NaN is missing, among integers too
         elif isinstance(value, np.ndarray) or _is_nested(value):
             numbers = holds_numbers(value)
-            found = found or numbers
-            if not numbers and not _is_empty_or_whole(value):
+            has_float = has_float or numbers
+            if not numbers and not _is_empty_or_integral(value):
                 return False
         else:
             return False
-    return found
+    return has_float
 
 
-def _is_empty_or_whole(values: Any) -> bool:
-    """Whether a sequence holds nothing but integers and what is missing."""
+def _is_empty_or_integral(values: Any) -> bool:
+    """Whether all values of a sequence are integers or missing."""
     if isinstance(values, np.ndarray):
         return values.dtype.kind in "iub" or not values.size
     return all(
@@ -281,14 +289,14 @@ def _is_empty_or_whole(values: Any) -> bool:
 
 
 def folds(n_positions: int, n_folds: int, block: int) -> Iterator[NDArray[np.bool_]]:
-    """Which positions each fold leaves out: stretches that come round in turn.
+    """Held-out positions of each fold: blocks assigned to the folds in turn.
 
     Parameters
     ----------
     n_positions, n_folds : int
     block : int
-        Length of a stretch.
+        Length of a block.
     """
-    turn = (np.arange(n_positions) // block) % n_folds
+    fold_of = (np.arange(n_positions) // block) % n_folds
     for fold in range(n_folds):
-        yield turn == fold
+        yield fold_of == fold

@@ -1,15 +1,16 @@
-"""Sequences of symbols read from whatever holds them.
+"""Sequences of symbols read from any supported input.
 
-What is understood:
+The input may be:
 
 * a list of sequences, each a list, tuple or array of symbols;
 * one sequence: a list or array of symbols. A list of strings is one sequence of words; for sequences of
   characters give ``[list(text) for text in texts]``;
-* all sequences in turn with `lengths`, as hmmlearn has it: X an array, a column or a list. A tuple of such an
-  X and of integers, ``(X, lengths)``, is the same;
+* all sequences one after the other with `lengths`, as in hmmlearn: X an array, a column or a list. A tuple
+  ``(X, lengths)`` means the same;
 * an array with two axes, or a frame: each row is a sequence;
 * a column of lists (Arrow, pandas, polars);
-* a frame with a row for each symbol: its column ``symbol``, and ``sequence``, which says to which it belongs;
+* a frame with a row for each symbol, in the column ``symbol``; the column ``sequence`` says to which sequence
+  it belongs;
 * an iterable of sequences, which is read once;
 * a path to a file, see `tacit.sequences.data.sequence_files`.
 """
@@ -45,7 +46,7 @@ from tacit.sequences.data.symbols import (
     distinct_in,
     encoded,
     known_symbols,
-    learnt,
+    learn_symbols,
     objects_in,
     recoded,
 )
@@ -55,9 +56,9 @@ _FORMS = (
     "'sequence', or a path"
 )
 
-_MANY = 10  # strings that all differ are hardly the words of one sequence
+_MANY = 10  # this many strings that all differ are hardly the words of one sequence
 
-# All positions in turn, how many each sequence has, and whether there was one, not a list.
+# All positions in turn, the length of each sequence, and whether X was one sequence, not a list.
 Flat = tuple[Distinct, Integers, bool]
 
 
@@ -70,7 +71,7 @@ def read_sequences(
     sequence: str | None = None,
     symbol: str | None = None,
 ) -> Sequences:
-    """Sequences of symbols from whatever holds them, as codes.
+    """Sequences of symbols, as codes, from any supported input.
 
     None, NaN, null, ``pandas.NA`` and ``NaT`` are missing: their code is -1. So is the integer -1 where
     `symbols` are given and it is not one of them; otherwise it is a symbol like any other. Floats that are
@@ -81,28 +82,28 @@ def read_sequences(
     X : sequences in any form
         See the top of this module.
     lengths : (sequence,) integers, optional
-        How many of X belong to each sequence; X then holds all of them in turn.
+        The length of each sequence; X then holds all of them one after the other.
     symbols : sequence of hashables, optional
-        The symbols by code. Without it they are learnt: numbers, then text, then dates and tuples, each
-        sorted; anything else as first seen.
+        The symbols by code. By default they are learnt: numbers, then text, then dates and tuples, each
+        sorted; then all others in order of appearance.
     unknown : {"error", "missing"}
-        What to do with a symbol that is not one of those given.
+        What to do with a symbol that is not one of `symbols`.
     sequence, symbol : str, optional
-        Columns of a frame or file with a row for each symbol: of the sequence, and of what stands there;
-        "sequence" and "symbol" where X has such columns. Sequences come in the order in which they first
-        appear; within them the order of the rows is kept.
+        Columns of a frame or file with a row for each symbol: the sequence, and the symbol. The defaults are
+        "sequence" and "symbol" where X has such columns. Sequences come in order of appearance; within them
+        the order of the rows is kept.
 
     Raises
     ------
     DataError
-        There is nothing to learn from, X is in no form that is understood, or lengths do not fit.
+        X is empty or of an unsupported form, or lengths do not fit.
     CategoryError
         A symbol is not known; the message says where, and which is nearest.
 
     Examples
     --------
-    >>> found = read_sequences([list("ACCA"), [], list("TA")])
-    >>> found.symbols, found.codes.tolist(), found.lengths.tolist()
+    >>> sequences = read_sequences([list("ACCA"), [], list("TA")])
+    >>> sequences.symbols, sequences.codes.tolist(), sequences.lengths.tolist()
     (('A', 'C', 'T'), [0, 1, 1, 0, 2, 0], [4, 0, 2])
     >>> read_sequences([[3], [7], [3]], lengths=[2, 1]).codes.tolist()
     [0, 1, 0]
@@ -119,15 +120,15 @@ def read_sequences(
             raise ArgumentError("these are sequences already; leave lengths out")
         return X if known is None else recoded(X, known, unknown)
     if lengths is not None:
-        found, counts, single = _with_lengths(X, lengths)
+        distinct, counts, single = _with_lengths(X, lengths)
     else:
-        found, counts, single = _flat(X, sequence, symbol)
+        distinct, counts, single = _flat(X, sequence, symbol)
     joined = lengths is not None
     if known is not None:
-        return Sequences(encoded(found, counts, known, unknown), counts, known, single, joined)
+        return Sequences(encoded(distinct, counts, known, unknown), counts, known, single, joined)
     if len(counts) == 0:
         raise DataError(f"there is no sequence to learn from; {_FORMS}")
-    codes, ordered = learnt(found)
+    codes, ordered = learn_symbols(distinct)
     if not ordered:
         raise DataError(
             f"no symbol to learn from in {len(counts)} sequences of {len(codes)} positions: "
@@ -140,7 +141,7 @@ def read_sequences(
 
 def _warn_of_texts(codes: NDArray[np.int32], symbols: tuple[Any, ...]) -> None:
     """Warn where the words of one sequence are more likely texts, each a sequence of characters."""
-    longest = max((len(each) for each in symbols if isinstance(each, str)), default=0)
+    longest = max((len(symbol) for symbol in symbols if isinstance(symbol, str)), default=0)
     if len(codes) >= _MANY and len(symbols) == len(codes) and longest > 1:
         warnings.warn(
             f"all {len(codes)} strings of this list differ, and each is taken as a symbol; for sequences of "
@@ -151,7 +152,7 @@ def _warn_of_texts(codes: NDArray[np.int32], symbols: tuple[Any, ...]) -> None:
 
 
 def _has_lengths(X: Any) -> bool:
-    """Whether this is a tuple of symbols in turn and of integers; of a list each entry is a sequence."""
+    """Whether this is a tuple (symbols, lengths); each entry of a list is a sequence."""
     if not (isinstance(X, tuple) and len(X) == 2) or not _is_nested(X[0]):
         return False
     first, lengths = X
@@ -160,14 +161,14 @@ def _has_lengths(X: Any) -> bool:
     if isinstance(lengths, np.ndarray):
         return lengths.ndim == 1 and lengths.dtype.kind in "iu"
     return isinstance(lengths, list | tuple) and all(
-        isinstance(each, int | np.integer) and not isinstance(each, bool) for each in lengths
+        isinstance(length, int | np.integer) and not isinstance(length, bool) for length in lengths
     )
 
 
 def _is_column(values: list[Any]) -> bool:
-    """Whether a list holds symbols in turn, each by itself or in a list of its own."""
-    nested = [isinstance(each, list | np.ndarray) for each in values]
-    return not any(nested) or (all(nested) and all(len(each) == 1 for each in values))
+    """Whether a list holds symbols, all bare or all in lists of one."""
+    nested = [isinstance(value, list | np.ndarray) for value in values]
+    return not any(nested) or (all(nested) and all(len(value) == 1 for value in values))
 
 
 def _is_nested(value: Any) -> bool:
@@ -175,14 +176,14 @@ def _is_nested(value: Any) -> bool:
 
 
 def _is_one_sequence(values: Sequence[Any]) -> bool:
-    """Whether a list holds symbols, not sequences of them."""
+    """Whether a list holds symbols, not sequences."""
     return not any(
-        isinstance(each, bytes | list | tuple | Iterator) or _is_nested(each) for each in values
+        isinstance(value, bytes | list | tuple | Iterator) or _is_nested(value) for value in values
     )
 
 
 def _in_file(path: Path) -> Any:
-    """What a file holds, in one of the other forms."""
+    """The contents of a file, in one of the other forms."""
     suffix = plain_suffix(path)
     if suffix in FASTA_SUFFIXES:
         return _Texts(letters for _, letters in read_fasta(path))
@@ -230,8 +231,8 @@ def _from_frame(X: Any, sequence: str | None, symbol: str | None) -> Flat:
     columns = frame_columns(X)
     assert columns is not None
     if is_long([str(name) for name in columns[0]], sequence, symbol):
-        found, counts = from_long(X, sequence, symbol)
-        return found, counts, False
+        distinct, counts = from_long(X, sequence, symbol)
+        return distinct, counts, False
     only = only_column(X)
     if only is not None and (only[0] == SEQUENCE or from_lists(only[1]) is not None):
         column = only[1]
@@ -276,8 +277,8 @@ def _unmasked(X: NDArray[Any]) -> NDArray[Any]:
     return X
 
 
-def _single(found: Distinct) -> Flat:
-    return found, np.array([len(found.codes)], dtype=np.int64), True
+def _single(distinct: Distinct) -> Flat:
+    return distinct, np.array([len(distinct.codes)], dtype=np.int64), True
 
 
 def _from_list(X: Sequence[Any]) -> Flat:
@@ -289,60 +290,62 @@ def _from_list(X: Sequence[Any]) -> Flat:
 
 def _from_sequences(X: Sequence[Any]) -> Flat:
     """A list of sequences; strings are sequences of characters."""
-    if all(isinstance(each, str) for each in X):
+    if all(isinstance(sequence, str) for sequence in X):
         counts = np.fromiter(map(len, X), dtype=np.int64, count=len(X))
         return characters_in("".join(X)), counts, False
     if all(map(_has_one_axis, X)):
         parts: Sequence[Any] = X
     else:
-        parts = [_symbols(each, number) for number, each in enumerate(X)]
+        parts = [_symbols(sequence, number) for number, sequence in enumerate(X)]
     counts = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
-    kinds = {each.dtype.kind if isinstance(each, np.ndarray) else "" for each in parts}
+    kinds = {sequence.dtype.kind if isinstance(sequence, np.ndarray) else "" for sequence in parts}
     if kinds <= {"i", "b", "f"} or kinds == {"u"}:
         return distinct_in(np.concatenate(parts)), counts, False
-    lists = [objects_in(each) if isinstance(each, np.ndarray) else each for each in parts]
+    lists = [
+        objects_in(sequence) if isinstance(sequence, np.ndarray) else sequence for sequence in parts
+    ]
     return distinct_in(list(chain.from_iterable(lists))), counts, False
 
 
-def _has_one_axis(each: Any) -> bool:
-    kind = type(each)
-    return kind is list or kind is tuple or (kind is np.ndarray and each.ndim == 1)
+def _has_one_axis(sequence: Any) -> bool:
+    kind = type(sequence)
+    return kind is list or kind is tuple or (kind is np.ndarray and sequence.ndim == 1)
 
 
-def _symbols(each: Any, number: int) -> Sequence[Any] | NDArray[Any]:
+def _symbols(sequence: Any, number: int) -> Sequence[Any] | NDArray[Any]:
     """The symbols of one sequence, as a list, tuple or array with one axis."""
-    if isinstance(each, list | tuple | str):
-        return each
-    if isinstance(each, bytes):
-        return each.decode("latin-1")
-    if isinstance(each, Mapping | AbstractSet) or not isinstance(each, Iterable):
-        what = "missing" if each is None else f"a {type(each).__name__}, {each!r:.60}"
+    if isinstance(sequence, list | tuple | str):
+        return sequence
+    if isinstance(sequence, bytes):
+        return sequence.decode("latin-1")
+    if isinstance(sequence, Mapping | AbstractSet) or not isinstance(sequence, Iterable):
+        actual = "missing" if sequence is None else f"a {type(sequence).__name__}, {sequence!r:.60}"
         raise DataError(
-            f"sequence {number} is {what}; give a list, an array or a string for each sequence: [] where "
+            f"sequence {number} is {actual}; give a list, an array or a string for each sequence: [] where "
             f"there is nothing, None inside a sequence where a symbol is missing"
         )
-    if hasattr(each, "to_pylist"):
-        return list(each.to_pylist())
-    found = _unmasked(np.asarray(each)) if hasattr(each, "__array__") else list(each)
-    if isinstance(found, np.ndarray):
-        if found.ndim == 2 and found.shape[1] == 1:
-            found = found[:, 0]
-        if found.ndim != 1:
+    if hasattr(sequence, "to_pylist"):
+        return list(sequence.to_pylist())
+    symbols = _unmasked(np.asarray(sequence)) if hasattr(sequence, "__array__") else list(sequence)
+    if isinstance(symbols, np.ndarray):
+        if symbols.ndim == 2 and symbols.shape[1] == 1:
+            symbols = symbols[:, 0]
+        if symbols.ndim != 1:
             raise DataError(
-                f"sequence {number} has shape {found.shape}; a sequence of symbols has one axis"
+                f"sequence {number} has shape {symbols.shape}; a sequence of symbols has one axis"
             )
-    return found
+    return symbols
 
 
 def _with_lengths(X: Any, lengths: Any) -> Flat:
     counts = _counts(lengths)
-    found = distinct_in(_column(X))
-    if int(counts.sum()) != len(found.codes):
+    distinct = distinct_in(_column(X))
+    if int(counts.sum()) != len(distinct.codes):
         raise DataError(
-            f"lengths sum to {int(counts.sum())}, but X holds {len(found.codes)} symbols in turn; give "
+            f"lengths sum to {int(counts.sum())}, but X holds {len(distinct.codes)} symbols in turn; give "
             f"lengths that sum to them, or a list of sequences without lengths"
         )
-    return found, counts, False
+    return distinct, counts, False
 
 
 def _counts(lengths: Any) -> Integers:
@@ -352,8 +355,8 @@ def _counts(lengths: Any) -> Integers:
         raise DataError(f"lengths must be integers in one row: {error}") from error
     if counts.ndim == 0:
         counts = counts[None]
-    whole = counts.dtype.kind in "iu" or len(counts) == 0
-    if counts.ndim != 1 or not whole or (counts < 0).any():
+    is_integral = counts.dtype.kind in "iu" or len(counts) == 0
+    if counts.ndim != 1 or not is_integral or (counts < 0).any():
         raise DataError(
             f"lengths must be integers of at least zero, one for each sequence, not {lengths!r:.80}"
         )
@@ -361,7 +364,7 @@ def _counts(lengths: Any) -> Integers:
 
 
 def _column(X: Any) -> NDArray[Any] | list[Any]:
-    """All symbols in turn, from an array, a column or a list of symbols or of columns of one."""
+    """All symbols, from an array, a column, or a list of symbols or of lists of one."""
     if isinstance(X, str | bytes | Mapping | AbstractSet):
         raise ArgumentTypeError(
             f"with lengths, X holds all symbols in turn; this is a {type(X).__name__!r}"
@@ -371,15 +374,15 @@ def _column(X: Any) -> NDArray[Any] | list[Any]:
 
         X = cells(X) if is_frame(X) else X
     if hasattr(X, "__array__") and not hasattr(X, "to_pylist"):
-        found = _unmasked(X if isinstance(X, np.ndarray) else np.asarray(X))
-        if found.ndim == 2 and found.shape[1] == 1:
-            found = found[:, 0]
-        if found.ndim != 1:
+        symbols = _unmasked(X if isinstance(X, np.ndarray) else np.asarray(X))
+        if symbols.ndim == 2 and symbols.shape[1] == 1:
+            symbols = symbols[:, 0]
+        if symbols.ndim != 1:
             raise DataError(
-                f"with lengths, X holds all symbols in turn: (n,) or (n, 1), not {found.shape}; leave "
+                f"with lengths, X holds all symbols in turn: (n,) or (n, 1), not {symbols.shape}; leave "
                 f"lengths out where each row is a sequence"
             )
-        return found
+        return symbols
     if not isinstance(X, Iterable):
         raise ArgumentTypeError(
             f"with lengths, X holds all symbols in turn; this is a {type(X).__name__!r}"
@@ -390,4 +393,4 @@ def _column(X: Any) -> NDArray[Any] | list[Any]:
             "X is a list of sequences, so lengths has no meaning; leave it out, or give one list of all "
             "symbols in turn"
         )
-    return [each[0] if isinstance(each, list | np.ndarray) else each for each in values]
+    return [value[0] if isinstance(value, list | np.ndarray) else value for value in values]

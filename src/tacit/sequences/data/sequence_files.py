@@ -8,7 +8,7 @@
 * anything else that is text (``.txt``, ``.seq``, ...): a line for each sequence, symbols with blanks between
   them. An empty line is an empty sequence.
 
-Text may be packed (``.gz``, ``.bz2``, ``.xz``).
+Text may be compressed (``.gz``, ``.bz2``, ``.xz``).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from tacit.sequences.data.sequences import Codes, Integers
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PACKED = (".gz", ".bz2", ".xz")
+COMPRESSED = (".gz", ".bz2", ".xz")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
 
 
 def plain_suffix(path: Path) -> str:
-    """The ending that tells the kind of a file, without that of packing.
+    """The suffix that says the format of a file, without that of compression.
 
     Examples
     --------
@@ -41,21 +41,21 @@ def plain_suffix(path: Path) -> str:
     '.fa'
     """
     name = path.name.lower()
-    for ending in PACKED:
+    for ending in COMPRESSED:
         name = name.removesuffix(ending)
     return Path(name).suffix
 
 
 @contextmanager
 def opened_text(path: Path) -> Iterator[IO[str]]:
-    """A text file, packed or not, whose lines can be read one after the other.
+    """Opens a text file, compressed or not.
 
     Raises
     ------
     MissingDataError
         There is no such file.
     FileFormatError
-        It is not text, or packed and damaged.
+        It is not text, or a damaged compressed file.
     """
     if not path.is_file():
         advice = "a text that is itself a sequence of characters is given as [list(text)]"
@@ -104,26 +104,26 @@ def table_in(path: Path) -> pa.Table:
 
 
 def text_lines(path: Path) -> Iterator[list[str]]:
-    """A sequence for each line: what stands between blanks."""
+    """A sequence for each line, split at blanks."""
     with opened_text(path) as file:
         for line in file:
             yield line.split()
 
 
 def parsed_pautomac(text: str | bytes, name: str) -> tuple[Codes, Integers, int]:
-    r"""The symbols of all strings in turn, the length of each, and how many symbols there are.
+    r"""The symbols of all strings in turn, the lengths of the strings, and the number of symbols.
 
     Parameters
     ----------
     text : str or bytes
-        The contents of a file in the form of the PAutomaC competition.
+        The contents of a file in the format of the PAutomaC competition.
     name : str
-        What an error calls it.
+        Its name in error messages.
 
     Raises
     ------
     FileFormatError
-        It is of another form.
+        It is of another format.
 
     Examples
     --------

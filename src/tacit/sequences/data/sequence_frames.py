@@ -26,7 +26,7 @@ def distinct_of(raw: Raw) -> Distinct:
 
 
 def from_lists(series: Any) -> tuple[Distinct, Integers] | None:
-    """All symbols in turn and the lengths, from a column of lists; None where it is no such column.
+    """All symbols in turn and the lengths, from a column of lists; None for other columns.
 
     Raises
     ------
@@ -48,8 +48,8 @@ def from_lists(series: Any) -> tuple[Distinct, Integers] | None:
 def _list_lengths(lists: pa.Array) -> Integers:
     import pyarrow.compute as pc
 
-    found: NDArray[Any] = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
-    return found.astype(np.int64)
+    lengths: NDArray[Any] = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+    return lengths.astype(np.int64)
 
 
 def _distinct_arrow(values: pa.Array) -> Distinct:
@@ -60,7 +60,7 @@ def _distinct_arrow(values: pa.Array) -> Distinct:
     is_text = types.is_string(plain) or types.is_large_string(plain) or types.is_string_view(plain)
     if is_text or types.is_integer(plain) or types.is_floating(plain) or types.is_boolean(plain):
         return distinct_of(raw_from_arrow(values, SYMBOL))
-    return distinct_in(values.to_pylist())  # dates and the like stay what they are
+    return distinct_in(values.to_pylist())  # dates and the like stay as they are
 
 
 def is_long(names: list[Any], sequence: str | None, symbol: str | None) -> bool:
@@ -85,12 +85,12 @@ def is_long(names: list[Any], sequence: str | None, symbol: str | None) -> bool:
 def from_long(frame: Any, sequence: str | None, symbol: str | None) -> tuple[Distinct, Integers]:
     """All symbols in turn and the lengths, from a frame with a row for each symbol.
 
-    Sequences come in the order in which they first appear; within them the order of the rows is kept.
+    Sequences come in order of appearance; within them the order of the rows is kept.
 
     Raises
     ------
     ColumnError
-        A column that was named is not there.
+        A named column does not exist.
     DataError
         A row does not say to which sequence it belongs.
     """
@@ -98,23 +98,23 @@ def from_long(frame: Any, sequence: str | None, symbol: str | None) -> tuple[Dis
     assert columns is not None
     names, n_rows, read, _ = columns
     places = {str(name): place for place, name in enumerate(names)}
-    wanted = SEQUENCE if sequence is None else sequence, SYMBOL if symbol is None else symbol
-    for name in wanted:
+    used = SEQUENCE if sequence is None else sequence, SYMBOL if symbol is None else symbol
+    for name in used:
         if name not in places:
             raise ColumnError(unknown_column_text(name, list(places)))
-    owner = distinct_of(read(places[wanted[0]], wanted[0])).codes
-    found = distinct_of(read(places[wanted[1]], wanted[1]))
+    owner = distinct_of(read(places[used[0]], used[0])).codes
+    distinct = distinct_of(read(places[used[1]], used[1]))
     if (owner < 0).any():
         raise DataError(
             f"row {int((owner < 0).argmax())} does not say to which sequence it belongs: column "
-            f"{wanted[0]!r} is missing there; leave such rows out"
+            f"{used[0]!r} is missing there; leave such rows out"
         )
     if n_rows == 0:
-        return found, np.empty(0, dtype=np.int64)
+        return distinct, np.empty(0, dtype=np.int64)
     _, first, inverse = np.unique(owner, return_index=True, return_inverse=True)
-    turn = np.argsort(np.argsort(first))[inverse]  # (row,)  the sequence, as they first appear
-    order = np.argsort(turn, kind="stable")
-    return Distinct(found.values, found.codes[order]), np.bincount(turn)
+    number = np.argsort(np.argsort(first))[inverse]  # (row,)  the sequence, as they first appear
+    order = np.argsort(number, kind="stable")
+    return Distinct(distinct.values, distinct.codes[order]), np.bincount(number)
 
 
 def column_values(series: Any) -> Distinct:

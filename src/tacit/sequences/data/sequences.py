@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.input.examples import Examples
+from tacit.errors import ArgumentError
+
 Codes = NDArray[np.int32]
 Integers = NDArray[np.int64]
 
@@ -21,17 +24,17 @@ class Sequences:
 
     Examples
     --------
-    >>> made = Sequences(np.array([0, 1, 1], dtype=np.int32), np.array([2, 0, 1]), ("a", "b"))
-    >>> [each.tolist() for each in made.split(made.codes)]
+    >>> sequences = Sequences(np.array([0, 1, 1], dtype=np.int32), np.array([2, 0, 1]), ("a", "b"))
+    >>> [codes.tolist() for codes in sequences.split(sequences.codes)]
     [[0, 1], [], [1]]
     """
 
     codes: Codes  # (position,)  of all sequences in turn; -1 where a symbol is missing
     lengths: Integers  # (sequence,)  may be zero
     symbols: tuple[Hashable, ...]  # by code
-    single: bool = False  # whether it was given as one sequence, not as a list of them
+    single: bool = False  # whether the input was one sequence, not a list of them
     joined: bool = (
-        False  # whether all were given in one array, with lengths: answers are joined too
+        False  # whether the input was one array with lengths: results are then one array too
     )
 
     @property
@@ -51,26 +54,78 @@ class Sequences:
 
     @property
     def positions(self) -> Codes:
-        """What stands at each position."""
+        """The observations, position by position."""
         return self.codes
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of columns of numbers: none."""
+        """Empty: there are no columns of numbers."""
         return ()
 
     def pieces(self, places: Integers, lengths: Integers) -> Sequences:
-        """Sequences of some of the positions, in turn."""
+        """Sequences made of some of the positions."""
         return Sequences(self.codes[places], lengths, self.symbols)
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        """An array over all positions as one array for each sequence."""
+        """Splits an array over all positions by sequence."""
         return [values[first:stop] for first, stop in pairwise(self.ends.tolist())]
 
-    def take(self, which: NDArray[Any]) -> Sequences:
-        """Some of the sequences, by number or as flags."""
-        chosen = np.flatnonzero(which) if which.dtype == np.bool_ else which
-        lengths = self.lengths[chosen]
-        before = np.cumsum(lengths) - lengths
-        places = np.arange(int(lengths.sum())) + np.repeat(self.ends[chosen] - before, lengths)
-        return Sequences(self.codes[places], lengths, self.symbols)
+    def take(self, selection: NDArray[Any]) -> Sequences:
+        """Some of the sequences, by indices or a mask."""
+        chosen = np.flatnonzero(selection) if selection.dtype == np.bool_ else selection
+        taken: Sequences = taken_from(self, chosen)
+        return taken
+
+
+def taken_from(data: Any, chosen: NDArray[Any]) -> Any:
+    """Some of the sequences, of symbols or of numbers, by indices."""
+    lengths = data.lengths[chosen]
+    before = np.cumsum(lengths) - lengths
+    places = np.arange(int(lengths.sum())) + np.repeat(data.ends[chosen] - before, lengths)
+    return data.pieces(places, lengths)
+
+
+def examples_of(data: Any) -> Examples:
+    """Sequences that can be learnt from in parts."""
+    return Examples(len(data.lengths), lambda chosen: taken_from(data, chosen))
+
+
+def lengths_from(X: Any, y: Any, lengths: Any, *, rows: bool = False) -> Any:
+    """The lengths of sequences, passed by name or, as in hmmlearn, as second argument in the place of `y`.
+
+    A second argument is read as lengths where X is a flat array, or one column, of symbols. The targets that
+    scikit-learn passes, one for each row of X, are ignored.
+
+    Parameters
+    ----------
+    X, y, lengths
+        As passed by the caller.
+    rows : bool
+        Whether each row of X is a position, whatever its width.
+    """
+    if lengths is not None or y is None:
+        return lengths
+    shape = _flat_shape(X)
+    if shape is None or not (rows or len(shape) == 1 or shape[1:] == (1,)):
+        return None
+    values = np.asarray(y)
+    is_integral = values.ndim == 1 and values.dtype.kind in "iu"
+    if is_integral and int(values.sum()) == shape[0]:
+        return y
+    if values.shape[:1] == shape[:1]:
+        return None
+    raise ArgumentError(
+        f"the second argument stands for lengths here, but it does not sum to the {shape[0]} positions of X; "
+        f"give lengths that do, or None"
+    )
+
+
+def _flat_shape(X: Any) -> tuple[int, ...] | None:
+    """The shape of an array or of a list of symbols; None for a list of sequences."""
+    if hasattr(X, "shape"):
+        return tuple(int(size) for size in X.shape)
+    if isinstance(X, list | tuple) and all(
+        isinstance(value, str) or not hasattr(value, "__len__") for value in X
+    ):
+        return (len(X),)
+    return None

@@ -1,7 +1,7 @@
-"""Symbols of sequences: which there are, in what order, and the codes that stand for them.
+"""Symbols of sequences: their order and their codes.
 
-A symbol is anything that can be hashed. ``None``, NaN, null, ``pandas.NA`` and ``NaT`` are no symbols: they
-say that a symbol is missing. Scalars of NumPy become those of Python.
+A symbol is any hashable value. ``None``, NaN, null, ``pandas.NA`` and ``NaT`` mark a missing symbol. NumPy
+scalars become Python scalars.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from tacit.sequences.data.sequences import Codes, Integers, Sequences
 Symbols = tuple[Hashable, ...]
 
 _UNKNOWN = -2
-# Integers that lie as close as this are codes by themselves; some of these may then not occur.
+# Integers in a range below this are offset to codes without sorting; some of these may not occur.
 _SHORT_RANGE = 2**16
-_MANY = 1 << 18  # positions from which a compiled pass pays
+_MANY = 1 << 18  # from this many positions on, a compiled pass is faster
 
 
 def merged_symbols(*parts: Iterable[Hashable]) -> Symbols:
-    """All symbols of several sets of them, each once, in the order that they have when read at once.
+    """The union of several sets of symbols, in the order that they have when read at once.
 
-    Numbers come first, then text, bytes, dates and tuples, each sorted; whatever else there is stays in the
-    order in which it was first seen. The symbols of a stream can so be learnt chunk by chunk.
+    Numbers come first, then text, bytes, dates and tuples, each sorted; then all others in order of
+    appearance. The symbols of a stream can thus be learnt chunk by chunk.
 
     Examples
     --------
@@ -42,11 +42,11 @@ def merged_symbols(*parts: Iterable[Hashable]) -> Symbols:
     (3, 'a', 'b', 'c')
     """
     plain = dict.fromkeys(_plain(symbol) for symbol in chain.from_iterable(parts))
-    return tuple(sorted((each for each in plain if not _is_missing(each)), key=_order))
+    return tuple(sorted((symbol for symbol in plain if not _is_missing(symbol)), key=_order))
 
 
 def _order(symbol: Any) -> tuple[Any, ...]:
-    """What symbols are sorted by; the same for all whose kind has no order of its own."""
+    """Sort key of a symbol; constant for types without an order."""
     if isinstance(symbol, int | float):
         return (0, symbol)
     for place, kind in enumerate((str, bytes), start=1):
@@ -57,17 +57,17 @@ def _order(symbol: Any) -> tuple[Any, ...]:
     if isinstance(symbol, np.datetime64):
         return (3, str(symbol))
     if isinstance(symbol, tuple):
-        return (4, tuple(_order(each) for each in symbol))
+        return (4, tuple(_order(part) for part in symbol))
     return (5,)
 
 
 def _plain(symbol: Any) -> Any:
     if not isinstance(symbol, np.generic):
         return symbol
-    found = symbol.item()
-    if isinstance(symbol, np.datetime64 | np.timedelta64) and isinstance(found, int):
-        return symbol  # finer than the times of Python
-    return found
+    value = symbol.item()
+    if isinstance(symbol, np.datetime64 | np.timedelta64) and isinstance(value, int):
+        return symbol  # finer than Python's times
+    return value
 
 
 def _is_missing(symbol: Any) -> bool:
@@ -83,12 +83,12 @@ def _is_missing(symbol: Any) -> bool:
 
 
 def distinct_in(values: NDArray[Any] | Sequence[Any]) -> Distinct:
-    """The different values at all positions, with codes; missing ones are among them or have code -1.
+    """The distinct values of all positions, with codes; missing ones are among them or have code -1.
 
     Raises
     ------
     DataError
-        Something infinite, complex, or that cannot be a symbol.
+        A value is infinite, complex, or cannot be a symbol.
     """
     if isinstance(values, np.ndarray):
         kind = values.dtype.kind
@@ -103,7 +103,7 @@ def distinct_in(values: NDArray[Any] | Sequence[Any]) -> Distinct:
 
 
 def objects_in(values: NDArray[Any]) -> list[Any]:
-    """The elements of an array as Python objects; times stay NumPy's own."""
+    """The elements of an array as Python objects; times stay those of NumPy."""
     return list(values) if values.dtype.kind in "Mm" else list(values.tolist())
 
 
@@ -113,9 +113,9 @@ def _distinct_integers(values: NDArray[Any]) -> Distinct:
         if high - low < _SHORT_RANGE and max(-low, high) < 2**31:
             codes = values.astype(np.int32)
             return Distinct(list(range(low, high + 1)), codes - np.int32(low) if low else codes)
-    found = raw_from_numpy(values, "sequence")
-    assert isinstance(found, Distinct)
-    return found
+    distinct = raw_from_numpy(values, "sequence")
+    assert isinstance(distinct, Distinct)
+    return distinct
 
 
 def _distinct_floats(values: NDArray[Any]) -> Distinct:
@@ -135,13 +135,13 @@ def _distinct_objects(values: Sequence[Any]) -> Distinct:
         codes = np.fromiter(map(places.__getitem__, values), dtype=np.int32, count=len(values))
     except TypeError as error:
         raise DataError(_not_hashable_text(values)) from error
-    found = [_plain(value) for value in places]
-    for value in found:
+    symbols = [_plain(value) for value in places]
+    for value in symbols:
         if isinstance(value, float) and math.isinf(value):
             raise DataError(
                 "a sequence holds inf; a symbol is a finite number: give None where one is missing"
             )
-    return Distinct(found, codes)
+    return Distinct(symbols, codes)
 
 
 def _not_hashable_text(values: Sequence[Any]) -> str:
@@ -157,48 +157,48 @@ def _not_hashable_text(values: Sequence[Any]) -> str:
 
 
 def characters_in(text: str) -> Distinct:
-    """The different characters of a text, with codes."""
+    """The distinct characters of a text, with codes."""
     points = np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), dtype="<u4")
-    found = distinct_in(points)
-    return Distinct([chr(point) for point in found.values], found.codes)
+    distinct = distinct_in(points)
+    return Distinct([chr(point) for point in distinct.values], distinct.codes)
 
 
-def learnt(found: Distinct) -> tuple[Codes, Symbols]:
-    """Codes by the symbols that occur, and these in order."""
-    used = _used(found)
+def learn_symbols(distinct: Distinct) -> tuple[Codes, Symbols]:
+    """The symbols that occur, in order, and the codes by them."""
+    used = _used(distinct)
     symbols = merged_symbols(
-        value for value, is_used in zip(found.values, used[:-1].tolist(), strict=True) if is_used
+        value for value, is_used in zip(distinct.values, used[:-1].tolist(), strict=True) if is_used
     )
     places = {symbol: code for code, symbol in enumerate(symbols)}
     table = [
         -1 if _is_missing(value) or not is_used else places[value]
-        for value, is_used in zip(found.values, used[:-1].tolist(), strict=True)
+        for value, is_used in zip(distinct.values, used[:-1].tolist(), strict=True)
     ]
-    return _looked_up(np.array([*table, -1], dtype=np.int32), found.codes), symbols
+    return _recode(np.array([*table, -1], dtype=np.int32), distinct.codes), symbols
 
 
-def _used(found: Distinct) -> NDArray[np.bool_]:
-    """Which values have a position; the last entry is for code -1."""
-    used = np.zeros(len(found.values) + 1, dtype=np.bool_)
-    if len(found.codes) < _MANY:
-        used[found.codes] = True
-    else:  # eight times as fast, once numba is there
+def _used(distinct: Distinct) -> NDArray[np.bool_]:
+    """Mask of the values that occur; the last entry is for code -1."""
+    used = np.zeros(len(distinct.values) + 1, dtype=np.bool_)
+    if len(distinct.codes) < _MANY:
+        used[distinct.codes] = True
+    else:  # eight times as fast, once numba is loaded
         from tacit.core.loops.codes import mark_used
 
-        mark_used(found.codes, used)
+        mark_used(distinct.codes, used)
     return used
 
 
-def _looked_up(table: Codes, codes: NDArray[Any]) -> Codes:
-    """The entries of a table whose last one is for code -1; the codes as they are where it changes none."""
+def _recode(table: Codes, codes: NDArray[Any]) -> Codes:
+    """New codes from a table whose last entry is for code -1; without a copy where none changes."""
     if np.array_equal(table[:-1], np.arange(len(table) - 1)) and table[-1] == -1:
         return codes.astype(np.int32, copy=False)
-    found: Codes = table[codes]
-    return found
+    new_codes: Codes = table[codes]
+    return new_codes
 
 
 def known_symbols(symbols: Any) -> Symbols:
-    """Given symbols as a tuple: at least one, and each once.
+    """The symbols as a tuple: at least one, without duplicates.
 
     Raises
     ------
@@ -207,21 +207,21 @@ def known_symbols(symbols: Any) -> Symbols:
     """
     if isinstance(symbols, np.ndarray):
         symbols = symbols.tolist()
-    given = tuple(_plain(symbol) for symbol in symbols)
-    if not given:
+    known = tuple(_plain(symbol) for symbol in symbols)
+    if not known:
         raise ArgumentError("symbols is empty; give at least one, or None to learn them")
-    if len(set(given)) < len(given) or any(_is_missing(each) for each in given):
+    if len(set(known)) < len(known) or any(_is_missing(symbol) for symbol in known):
         raise ArgumentError(
-            f"symbols must differ and not be missing, which these are not: {listing(given)}"
+            f"symbols must differ and not be missing, which these are not: {listing(known)}"
         )
-    return given
+    return known
 
 
-def encoded(found: Distinct, lengths: Integers, symbols: Symbols, unknown: str) -> Codes:
-    """Codes by symbols that are known.
+def encoded(distinct: Distinct, lengths: Integers, symbols: Symbols, unknown: str) -> Codes:
+    """Codes by known symbols.
 
-    What is not found as it is, is looked for by its text ("1" for 1, 1 for "1"), because files know text
-    only. The integer -1 is missing, unless it is a symbol.
+    A value that is not a symbol itself is looked up by its text ("1" for 1, 1 for "1"), because files hold
+    only text. The integer -1 is missing, unless it is a symbol.
 
     Raises
     ------
@@ -230,9 +230,9 @@ def encoded(found: Distinct, lengths: Integers, symbols: Symbols, unknown: str) 
     """
     places = {symbol: code for code, symbol in enumerate(symbols)}
     by_text = {str(symbol): code for symbol, code in places.items() if not isinstance(symbol, str)}
-    table = np.empty(len(found.values) + 1, dtype=np.int32)
+    table = np.empty(len(distinct.values) + 1, dtype=np.int32)
     table[-1] = -1
-    for place, value in enumerate(found.values):
+    for place, value in enumerate(distinct.values):
         code = places.get(value, _UNKNOWN)
         if code == _UNKNOWN:
             code = by_text.get(value, _UNKNOWN) if isinstance(value, str) else _UNKNOWN
@@ -241,19 +241,21 @@ def encoded(found: Distinct, lengths: Integers, symbols: Symbols, unknown: str) 
         if code == _UNKNOWN and (_is_missing(value) or unknown == "missing" or value == -1):
             code = -1
         table[place] = code
-    codes = _looked_up(table, found.codes)
+    codes = _recode(table, distinct.codes)
     if (table == _UNKNOWN).any():
-        strange = np.flatnonzero(codes == _UNKNOWN)
-        if len(strange):
-            raise CategoryError(_unknown_text(found, lengths, symbols, int(strange[0])))
+        unknown_positions = np.flatnonzero(codes == _UNKNOWN)
+        if len(unknown_positions):
+            raise CategoryError(
+                _unknown_text(distinct, lengths, symbols, int(unknown_positions[0]))
+            )
     return codes
 
 
-def _unknown_text(found: Distinct, lengths: Integers, symbols: Symbols, position: int) -> str:
+def _unknown_text(distinct: Distinct, lengths: Integers, symbols: Symbols, position: int) -> str:
     ends = np.cumsum(lengths)
     sequence = int(np.searchsorted(ends, position, side="right"))
     place = position - int(ends[sequence] - lengths[sequence])
-    value = found.values[found.codes[position]]
+    value = distinct.values[distinct.codes[position]]
     guess = did_you_mean(value, symbols) if isinstance(value, str) else "."
     if isinstance(value, str) and len(value) > 1 and set(value) <= set(symbols):
         guess = "; a sequence of characters is given as [list(text)]."
@@ -267,6 +269,6 @@ def recoded(sequences: Sequences, symbols: Symbols, unknown: str) -> Sequences:
     """The same sequences, coded by other symbols."""
     if symbols == sequences.symbols:
         return sequences
-    found = Distinct(list(sequences.symbols), sequences.codes)
-    codes = encoded(found, sequences.lengths, symbols, unknown)
+    distinct = Distinct(list(sequences.symbols), sequences.codes)
+    codes = encoded(distinct, sequences.lengths, symbols, unknown)
     return Sequences(codes, sequences.lengths, symbols, sequences.single, sequences.joined)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.core.arguments import check_choice
-from tacit.sequences.data.number_sequences import holds_numbers
 from tacit.sequences.emissions.categorical import Categorical
 from tacit.sequences.emissions.gaussian import Gaussian
 from tacit.sequences.emissions.poisson import Poisson
@@ -23,13 +22,15 @@ EMISSIONS: dict[str, Emission] = {
 
 
 def emission_for(name: str, X: Any) -> Emission:
-    """The kind of a name; of "auto" the usual one of numbers, or of symbols, whatever X holds."""
+    """The emission of a name; of "auto", the first that is the default for X."""
     check_choice("emissions", name, ("auto", *EMISSIONS))
     if name == "auto":
-        name = "gaussian" if holds_numbers(X) else "categorical"
+        return next(kind for kind in EMISSIONS.values() if kind.is_default_for(X))
     return EMISSIONS[name]
 
 
 def emission_of(parameters: Any) -> Emission:
-    """The kind that the parameters of a fitted model are of."""
-    return next(each for each in EMISSIONS.values() if isinstance(parameters, each.kinds))
+    """The emission that parameters of a fitted model belong to."""
+    return next(
+        emission for emission in EMISSIONS.values() if isinstance(parameters, emission.kinds)
+    )

@@ -1,4 +1,4 @@
-"""States that emit symbols, each with a probability."""
+"""Categorical emissions: each state has a probability for each symbol."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tacit.core.files.fields import Array as ArrayField
 from tacit.core.files.fields import Field, Many, Record
 from tacit.core.files.ranges import probabilities
 from tacit.core.progress import Report, silent
+from tacit.sequences.data.number_sequences import holds_numbers
 from tacit.sequences.model.chains import ChainTables
 from tacit.sequences.query.hidden_states import StateEvidence, drawn_symbols, symbol_evidence
 from tacit.sequences.query.proper_operators import ProperOperators
@@ -30,18 +31,22 @@ CHAIN_TABLES = Record(
     ChainTables,
     Field("initial", ArrayField("state", probabilities)),
     Field("transitions", ArrayField("state state", probabilities)),
-    Field("emit", Many(ArrayField("state feature", probabilities), each="feature")),
+    Field("emit", Many(ArrayField("state feature", probabilities), item_sizes="feature")),
 )
 
 
 class Categorical:
-    """Probabilities of symbols; with learn="spectral" operators in place of hidden states."""
+    """Probabilities of symbols; with learn="spectral", operators in place of hidden states."""
 
     name: ClassVar[str] = "categorical"
     numbers: ClassVar[bool] = False
     learners: ClassVar[tuple[str, ...]] = ("auto", "spectral", "tensor", "em", "online-em")
     kinds: ClassVar[tuple[type, ...]] = (ChainTables, ProperOperators)
     record: ClassVar[Mapping[str, Record]] = {"tables": CHAIN_TABLES}
+
+    def is_default_for(self, X: Any) -> bool:
+        """Of whatever is not numbers."""
+        return not holds_numbers(X)
 
     def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> Sequences:
         """Sequences of symbols."""
@@ -60,13 +65,14 @@ class Categorical:
         return Stream.of(data, settings)
 
     def search(self, data: Sequences, settings: HMMSettings) -> dict[str, int | None]:
-        """More states at once where longer windows show them."""
-        from tacit.sequences.learn.hmm_learners import states_from_afar
+        """Starts with more states where longer windows support them."""
+        from tacit.sequences.learn.hmm_learners import least_states
+        from tacit.sequences.learn.hmm_task import Task
         from tacit.sequences.learn.selection import PATIENCE, PATIENCE_OF_OPERATORS
 
         return {
             "most": 1 if data.n_symbols == 1 else None,
-            "least": states_from_afar(data, settings),
+            "least": least_states(Task(data, settings)),
             "patience": PATIENCE_OF_OPERATORS if settings.learn == "spectral" else PATIENCE,
         }
 
@@ -95,7 +101,7 @@ class Categorical:
         return symbol_evidence(parameters.emit[0], positions, ends)
 
     def log_probs(self, parameters: ChainTables, data: Sequences) -> Array:
-        """Compiled, without the states of each position."""
+        """By the forward algorithm, without keeping the states of each position."""
         from tacit.sequences.query.hmm_scores import log_likelihoods
 
         return log_likelihoods(parameters, data)
@@ -137,7 +143,7 @@ class Categorical:
         """Symbols have none."""
         raise NotImplementedError
 
-    def quantiles(self, parameters: ChainTables, weights: Array, shares: Array) -> Array:
+    def quantiles(self, parameters: ChainTables, weights: Array, levels: Array) -> Array:
         """Symbols have none."""
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""States that emit normal numbers, or rows of them."""
+"""Gaussian emissions: numbers, or rows of numbers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tacit.core.files.fields import Field, Record
 from tacit.core.files.header_values import flag
 from tacit.core.files.ranges import covariances, moderate, probabilities
 from tacit.core.progress import Report, silent
+from tacit.sequences.data.number_sequences import Series, holds_numbers
 from tacit.sequences.emissions.numbers import NumberEmission
 from tacit.sequences.model.gaussian_hmm import GaussianChain
 from tacit.sequences.query.gaussian_emissions import drawn_rows, next_quantiles, number_evidence
 from tacit.sequences.query.hidden_states import StateEvidence
 
 if TYPE_CHECKING:
-    from tacit.sequences.data.number_sequences import Series
     from tacit.sequences.learn.hmm_task import HMMSettings
 
 Array = NDArray[np.float64]
@@ -43,6 +43,10 @@ class Gaussian(NumberEmission):
     kinds: ClassVar[tuple[type, ...]] = (GaussianChain,)
     record: ClassVar[Mapping[str, Record]] = {"gaussian": GAUSSIAN_HMM}
 
+    def is_default_for(self, X: Any) -> bool:
+        """Of arrays and lists of floats."""
+        return holds_numbers(X)
+
     def learn(
         self,
         data: Series,
@@ -56,7 +60,7 @@ class Gaussian(NumberEmission):
         """Starts from cells and clusters, then EM."""
         from tacit.sequences.learn.gaussian_hmm import learn_numbers
 
-        del held_out, stream  # all is learnt from the numbers themselves
+        del held_out, stream  # not used for numbers
         return learn_numbers(data, n_states, settings, report or silent)
 
     def evidence(
@@ -68,7 +72,7 @@ class Gaussian(NumberEmission):
     def sample(
         self, parameters: GaussianChain, states: NDArray[np.int32], rng: np.random.Generator
     ) -> Array:
-        """Normal rows."""
+        """Rows of normal numbers."""
         return drawn_rows(parameters, states, rng)
 
     def attributes(self, parameters: GaussianChain) -> dict[str, Array]:
@@ -95,26 +99,28 @@ class Gaussian(NumberEmission):
         return parameters.means
 
     def densities(self, parameters: GaussianChain, column: int, grid: Array) -> Array:
-        """(state, place) normal densities."""
+        """(state, grid point) normal densities."""
         means = parameters.means[:, column, None]
         variances = parameters.covariances[:, column, column, None]
         logs = -0.5 * (np.log(2 * np.pi * variances) + np.square(grid - means) / variances)
         return np.asarray(np.exp(logs))
 
-    def quantiles(self, parameters: GaussianChain, weights: Array, shares: Array) -> Array:
-        """(row, column, share) of mixtures."""
-        return next_quantiles(parameters, weights, shares)
+    def quantiles(self, parameters: GaussianChain, weights: Array, levels: Array) -> Array:
+        """(row, column, level) of mixtures."""
+        return next_quantiles(parameters, weights, levels)
 
     def to_hmmlearn(self, parameters: GaussianChain, **arguments: Any) -> Any:
         """A ``GaussianHMM``."""
         from hmmlearn.hmm import GaussianHMM
 
-        diagonal, spread = parameters.diagonal, parameters.covariances
+        diagonal, covariances = parameters.diagonal, parameters.covariances
         model = GaussianHMM(covariance_type="diag" if diagonal else "full", **arguments)
         model.n_features = parameters.n_columns
         model.means_ = parameters.means.copy()
-        # hmmlearn takes and gives different shapes of diagonal covariances
-        model.covars_ = np.diagonal(spread, axis1=1, axis2=2).copy() if diagonal else spread
+        # hmmlearn takes diagonal covariances in another shape than it gives them
+        model.covars_ = (
+            np.diagonal(covariances, axis1=1, axis2=2).copy() if diagonal else covariances
+        )
         return model
 
     def from_hmmlearn(self, model: Any, initial: Array, transitions: Array) -> GaussianChain | None:
@@ -123,12 +129,12 @@ class Gaussian(NumberEmission):
             return None
         means = np.array(model.means_, dtype=np.float64)
         d = means.shape[1]
-        # whatever the type is there, this gives (state, column, column), except diagonals of old versions
-        spread = np.array(model.covars_, dtype=np.float64)
-        if spread.ndim == 2:
-            spread = spread[:, :, None] * np.eye(d)
-        if len(spread) == d * len(means):
-            spread = spread[::d]  # fitted spherical ones stand there once for each column
+        # (state, column, column) for every covariance type, except diagonals of old versions
+        covariances = np.array(model.covars_, dtype=np.float64)
+        if covariances.ndim == 2:
+            covariances = covariances[:, :, None] * np.eye(d)
+        if len(covariances) == d * len(means):
+            covariances = covariances[::d]  # fitted spherical ones are repeated for each column
         diagonal = getattr(model, "covariance_type", "full") in ("diag", "spherical")
-        every = np.broadcast_to(spread, (len(means), d, d)).copy()
-        return GaussianChain(initial, transitions, means, every, diagonal)
+        per_state = np.broadcast_to(covariances, (len(means), d, d)).copy()
+        return GaussianChain(initial, transitions, means, per_state, diagonal)

@@ -1,4 +1,4 @@
-"""What emissions of numbers have in common."""
+"""What all emissions of numbers have in common."""
 
 from __future__ import annotations
 
@@ -13,36 +13,41 @@ from tacit.sequences.query.hidden_states import StateEvidence
 
 if TYPE_CHECKING:
     from tacit.sequences.learn.hmm_task import HMMSettings
-    from tacit.sequences.learn.number_stream import KeptNumbers
+    from tacit.sequences.learn.number_stream import NumberSample
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 class NumberEmission:
-    """Reading, streams, scores from likelihoods of positions; a kind adds its own learning and densities."""
+    """Reading, streams, scores from likelihoods of positions; subclasses add learning and densities."""
 
     numbers: ClassVar[bool] = True
 
+    def is_default_for(self, X: Any) -> bool:
+        """Only where a kind says so."""
+        del X
+        return False
+
     def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> Series:
         """Sequences of numbers."""
-        del unknown  # numbers are known
-        return read_series(X if lengths is None else (X, np.asarray(lengths)), known or None)
+        del unknown  # of symbols only
+        return read_series(X, known or None, lengths)
 
     def check(self, data: Series) -> None:
         """Raise where a column holds no number."""
-        gone = np.isnan(data.values).all(axis=0)
-        if data.n_positions == 0 or gone.all():
+        is_empty = np.isnan(data.values).all(axis=0)
+        if data.n_positions == 0 or is_empty.all():
             raise DataError("there is not a single number to learn from; give longer sequences")
-        if gone.any():
-            name = data.names[int(np.flatnonzero(gone)[0])]
+        if is_empty.any():
+            name = data.names[int(np.flatnonzero(is_empty)[0])]
             raise DataError(f"column {name!r} holds no number at all; leave it out")
 
-    def stream(self, data: Series, settings: HMMSettings) -> KeptNumbers:
-        """A sample of what goes by."""
-        from tacit.sequences.learn.number_stream import KeptNumbers
+    def stream(self, data: Series, settings: HMMSettings) -> NumberSample:
+        """A random sample of the sequences."""
+        from tacit.sequences.learn.number_stream import NumberSample
 
-        return KeptNumbers.of(data, settings.seed)
+        return NumberSample.of(data, settings.seed)
 
     def search(self, data: Series, settings: HMMSettings) -> dict[str, int | None]:
         """The usual numbers of states."""
@@ -58,11 +63,11 @@ class NumberEmission:
         from tacit.sequences.query.hidden_states import filtered
         from tacit.sequences.query.hmm_scores import evidence_blocks
 
-        found = [
-            filtered(parameters, seen).log_probs()
-            for seen in evidence_blocks(self.evidence, parameters, data)
+        log_probs = [
+            filtered(parameters, evidence).log_probs()
+            for evidence in evidence_blocks(self.evidence, parameters, data)
         ]
-        return np.concatenate([np.zeros(0), *found])
+        return np.concatenate([np.zeros(0), *log_probs])
 
     def arguments(self, parameters: Any) -> dict[str, Any]:
         """None."""

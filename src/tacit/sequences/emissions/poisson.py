@@ -1,4 +1,4 @@
-"""States that emit counts: a Poisson distribution for each column, independent given the state."""
+"""Poisson emissions: counts, whose columns are independent given the state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-USUAL_PSEUDO_COUNTS = 1.0
+DEFAULT_PSEUDO_COUNTS = 1.0
 LEAST_RATE, LARGEST_RATE = 1e-6, 1e12
 N_RANDOM = 4  # random starts of learn="auto", besides clusters
 SHORT_RUN = 25  # steps after which starts are compared
@@ -94,11 +94,11 @@ class Poisson(NumberEmission):
     def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> Series:
         """Sequences of counts."""
         series = super().read(X, lengths, known, unknown)
-        there = series.values[~np.isnan(series.values)]
-        wrong = there[(there < 0) | (there != np.round(there))]
-        if len(wrong):
+        observed = series.values[~np.isnan(series.values)]
+        invalid = observed[(observed < 0) | (observed != np.round(observed))]
+        if len(invalid):
             raise DataError(
-                f"{wrong[0]:g} is no count; emissions='poisson' takes integers from zero on, "
+                f"{invalid[0]:g} is no count; emissions='poisson' takes integers from zero on, "
                 f"emissions='gaussian' any numbers"
             )
         return series
@@ -123,23 +123,23 @@ class Poisson(NumberEmission):
             starts = {"clusters": _by_clusters(data, n_states, rng)}
             starts |= _random_starts(data, n_states, rng, N_RANDOM if n_states > 1 else 0)
             short = {
-                name: _em(each, data, settings, gain, SHORT_RUN) for name, each in starts.items()
+                name: _em(start, data, settings, gain, SHORT_RUN) for name, start in starts.items()
             }
             best = max(short, key=lambda name: short[name][1].objective)
             starts = {best: short[best][0]}
-        ends = {}
+        fits = {}
         for place, (name, start) in enumerate(starts.items()):
             if report is not None:
                 report(place / len(starts), f"start {name}")
-            ends[name] = _em(start, data, settings, gain, settings.max_iter)
-        name = max(ends, key=lambda name: ends[name][1].objective)
-        chain, em_run = ends[name]
+            fits[name] = _em(start, data, settings, gain, settings.max_iter)
+        name = max(fits, key=lambda name: fits[name][1].objective)
+        chain, em_run = fits[name]
         return chain, {
             "start": name,
-            "starts": {each: end[1].objective for each, end in ends.items()},
+            "starts": {name: fit[1].objective for name, fit in fits.items()},
             "n_steps": em_run.n_steps,
             "converged": em_run.converged,
-            "objectives": [float(each) for each in em_run.trace],
+            "objectives": [float(objective) for objective in em_run.trace],
         }
 
     def evidence(self, parameters: PoissonChain, positions: Array, ends: Integers) -> StateEvidence:
@@ -149,9 +149,9 @@ class Poisson(NumberEmission):
         known = ~np.isnan(positions)
         counts = np.where(known, positions, 0.0)
         logs = counts @ np.log(parameters.rates).T - known @ parameters.rates.T
-        taken = logs.max(axis=1, initial=-np.inf)
-        likelihoods = np.exp(logs - taken[:, None])
-        return StateEvidence(likelihoods, taken - gammaln(counts + 1).sum(axis=1), ends)
+        log_scales = logs.max(axis=1, initial=-np.inf)
+        likelihoods = np.exp(logs - log_scales[:, None])
+        return StateEvidence(likelihoods, log_scales - gammaln(counts + 1).sum(axis=1), ends)
 
     def sample(
         self, parameters: PoissonChain, states: NDArray[np.int32], rng: np.random.Generator
@@ -178,32 +178,32 @@ class Poisson(NumberEmission):
         return parameters.rates
 
     def densities(self, parameters: PoissonChain, column: int, grid: Array) -> Array:
-        """(state, place) probabilities of counts; zero between them."""
+        """(state, grid point) probabilities of counts; zero between them."""
         from scipy.special import gammaln
 
-        whole = (grid >= 0) & (grid == np.round(grid))
-        counts, rates = np.where(whole, grid, 0.0), parameters.rates[:, column, None]
+        is_count = (grid >= 0) & (grid == np.round(grid))
+        counts, rates = np.where(is_count, grid, 0.0), parameters.rates[:, column, None]
         logs = counts * np.log(rates) - rates - gammaln(counts + 1)
-        return np.asarray(np.where(whole, np.exp(logs), 0.0))
+        return np.asarray(np.where(is_count, np.exp(logs), 0.0))
 
-    def quantiles(self, parameters: PoissonChain, weights: Array, shares: Array) -> Array:
-        """(row, column, share) the least counts whose probability, or less, is at least the share."""
+    def quantiles(self, parameters: PoissonChain, weights: Array, levels: Array) -> Array:
+        """(row, column, level) the least counts whose cumulative probability reaches the level."""
         from scipy.special import pdtr
         from scipy.stats import poisson
 
-        found = np.full((len(weights), parameters.rates.shape[1], len(shares)), np.nan)
-        known = weights.sum(axis=1) > 0
+        quantiles = np.full((len(weights), parameters.rates.shape[1], len(levels)), np.nan)
+        is_possible = weights.sum(axis=1) > 0
         for column, rates in enumerate(parameters.rates.T):
-            low = np.full((int(known.sum()), len(shares)), -1.0)
-            high = np.tile(poisson.ppf(shares, rates.max()), (len(low), 1))
+            low = np.full((int(is_possible.sum()), len(levels)), -1.0)
+            high = np.tile(poisson.ppf(levels, rates.max()), (len(low), 1))
             while (high - low > 1).any():
                 middle = np.floor(0.5 * (low + high))
                 below = pdtr(np.maximum(middle, 0.0)[:, :, None], rates)
-                enough = np.einsum("rsm,rm->rs", below, weights[known]) >= shares
+                enough = np.einsum("rsm,rm->rs", below, weights[is_possible]) >= levels
                 enough &= middle >= 0
                 low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-            found[known, column] = high
-        return found
+            quantiles[is_possible, column] = high
+        return quantiles
 
     def to_hmmlearn(self, parameters: PoissonChain, **arguments: Any) -> Any:
         """A ``PoissonHMM``."""
@@ -226,14 +226,14 @@ class Poisson(NumberEmission):
 
 
 def _by_clusters(data: Series, n_states: int, rng: np.random.Generator) -> PoissonChain:
-    """States that are clusters of square roots of counts, whose spread hardly depends on the rate."""
+    """States from clusters of square roots of counts, whose variance hardly depends on the rate."""
     codes = cells_of(np.sqrt(data.values), n_states, rng)
     overall = _overall(data)
     rates = np.tile(overall, (n_states, 1))
     for state in range(n_states):
-        own = data.values[codes == state]
-        if len(own):
-            sums, known = np.nansum(own, axis=0), (~np.isnan(own)).sum(axis=0)
+        rows = data.values[codes == state]
+        if len(rows):
+            sums, known = np.nansum(rows, axis=0), (~np.isnan(rows)).sum(axis=0)
             rates[state] = (sums + overall) / (known + 1)
     return _start(rates, 0.5 * np.eye(n_states) + 0.5 / n_states)
 
@@ -241,7 +241,7 @@ def _by_clusters(data: Series, n_states: int, rng: np.random.Generator) -> Poiss
 def _random_starts(
     data: Series, n_states: int, rng: np.random.Generator, n: int
 ) -> dict[str, PoissonChain]:
-    """States about counts at random."""
+    """Rates near randomly chosen counts."""
     overall, starts = _overall(data), {}
     filled = np.where(np.isnan(data.values), overall, data.values)
     for place in range(n):
@@ -270,7 +270,7 @@ def _em(
     k = start.n_states
     n_tables, row_starts = k * (k + 1), np.arange(k + 1, dtype=np.int64) * k
 
-    def allowed(values: Array) -> Array:
+    def normalised(values: Array) -> Array:
         tables = normalise(values[:n_tables], row_starts)
         rates = np.clip(values[n_tables:], LEAST_RATE, LARGEST_RATE)
         if settings.stationary:
@@ -279,9 +279,9 @@ def _em(
 
     em_run = run_accelerated_em(
         em_step(data, k, settings.pseudo_counts, stationary=settings.stationary),
-        allowed(start.flat),
+        normalised(start.flat),
         AbsoluteGain(gain),
-        normalise=allowed,
+        normalise=normalised,
         max_iter=min(max_iter, settings.max_iter),
         warn=False,
     )
@@ -293,7 +293,7 @@ def em_step(
 ) -> Step:
     """One step of MAP-EM on flat parameters.
 
-    Rows of probabilities get pseudo-counts, and each rate so many more positions of the mean count of its
+    Rows of probabilities get pseudo-counts; each rate gets as many more positions with the mean count of its
     column (a gamma prior).
     """
     from tacit.core.loops.acceleration import maximise
@@ -301,31 +301,31 @@ def em_step(
     from tacit.sequences.loops.forward_backward import forward_backward
 
     k, emission, overall = n_states, Poisson(), _overall(data)
-    count = USUAL_PSEUDO_COUNTS if pseudo_counts is None else pseudo_counts
+    count = DEFAULT_PSEUDO_COUNTS if pseudo_counts is None else pseudo_counts
     row_starts, n_tables = np.arange(k + 1, dtype=np.int64) * k, k * (k + 1)
     known = (~np.isnan(data.values)).astype(np.float64)
     counts = np.nan_to_num(data.values, nan=0.0)
 
     def step(values: Array) -> tuple[float, Array, Array]:
         chain = PoissonChain.of_flat(values, k)
-        seen = emission.evidence(chain, data.values, data.ends)
-        posterior, logs = np.empty_like(seen.likelihoods), np.empty(len(seen.likelihoods))
+        evidence = emission.evidence(chain, data.values, data.ends)
+        posterior, logs = np.empty_like(evidence.likelihoods), np.empty(len(evidence.likelihoods))
         expected = np.zeros(n_tables)
         pairs = expected[k:].reshape(k, k)
-        tables = chain.initial, np.ascontiguousarray(chain.transitions), seen.likelihoods
+        tables = chain.initial, np.ascontiguousarray(chain.transitions), evidence.likelihoods
         forward_backward(*tables, data.ends, posterior, logs, expected[:k], pairs)
-        dirichlet, better = maximise(
+        dirichlet, tables_after = maximise(
             expected, np.full(n_tables, count / k), values[:n_tables], row_starts
         )
         if stationary:
-            moved = stationary_transitions(expected[:k], pairs, chain.transitions)
-            better = np.concatenate([long_run(moved), moved.ravel()])
+            transitions = stationary_transitions(expected[:k], pairs, chain.transitions)
+            tables_after = np.concatenate([long_run(transitions), transitions.ravel()])
         sums = posterior.T @ counts + count * overall
         visits = posterior.T @ known + count
         rates = np.clip(sums / np.maximum(visits, 1e-12), LEAST_RATE, LARGEST_RATE)
         gamma = count * float((overall * np.log(chain.rates) - chain.rates).sum())
-        objective = float(logs.sum() + seen.taken.sum()) + dirichlet + gamma
+        objective = float(logs.sum() + evidence.log_scales.sum()) + dirichlet + gamma
         masses = np.concatenate([expected, sums.ravel()])
-        return objective, np.concatenate([better, rates.ravel()]), masses
+        return objective, np.concatenate([tables_after, rates.ravel()]), masses
 
     return step

@@ -1,6 +1,6 @@
-"""All that the code of hidden Markov models knows of what states emit.
+"""The interface between hidden Markov models and their emissions.
 
-Parameters are those of a whole model: initial and transition probabilities, and the emissions of all states.
+Parameters are those of the whole model: initial and transition probabilities, and all emissions.
 """
 
 from __future__ import annotations
@@ -25,21 +25,23 @@ class Emission(Protocol):
     """One kind of emissions; the table of all is `tacit.sequences.emissions.EMISSIONS`."""
 
     name: ClassVar[str]  # the value of `emissions`
-    numbers: ClassVar[
-        bool
-    ]  # whether positions hold rows of numbers (`Series`), not symbols (`Sequences`)
+    numbers: ClassVar[bool]  # rows of numbers (`Series`), not symbols (`Sequences`)
     learners: ClassVar[tuple[str, ...]]  # the values of `learn`
     kinds: ClassVar[tuple[type, ...]]  # types of parameters
     record: ClassVar[Mapping[str, Record]]  # what files hold of parameters, by name
 
     # -- data and learning ----------------------------------------------------------------------
 
+    def is_default_for(self, X: Any) -> bool:
+        """Whether ``emissions="auto"`` means this kind where X is learnt from."""
+        ...
+
     def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> Any:
-        """Sequences from whatever holds them; `known` are the symbols or the names of columns."""
+        """Sequences from any input; `known` are the symbols or the names of columns."""
         ...
 
     def check(self, data: Any) -> None:
-        """Raise a `DataError` where nothing can be learnt from these sequences."""
+        """Raise a `DataError` if nothing can be learnt from these sequences."""
         ...
 
     def stream(self, data: Any, settings: HMMSettings) -> Any:
@@ -47,7 +49,7 @@ class Emission(Protocol):
         ...
 
     def search(self, data: Any, settings: HMMSettings) -> dict[str, int | None]:
-        """Arguments of `choose_states`: which numbers of states are tried."""
+        """Arguments of `choose_states`: which numbers of states are candidates."""
         ...
 
     def learn(
@@ -60,7 +62,7 @@ class Emission(Protocol):
         stream: Any = None,
         report: Report | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Parameters of some states, from starts by EM as `settings` says; and diagnostics."""
+        """Parameters learnt as `settings` says, and diagnostics."""
         ...
 
     # -- queries ----------------------------------------------------------------------------------
@@ -76,7 +78,7 @@ class Emission(Protocol):
     def sample(
         self, parameters: Any, states: NDArray[np.int32], rng: np.random.Generator
     ) -> NDArray[Any]:
-        """What each of (draw, time) states emits: codes of symbols, or with one axis more rows of numbers."""
+        """Samples the emissions of (draw, time) states: codes, or rows of numbers on one axis more."""
         ...
 
     def attributes(self, parameters: Any) -> dict[str, Array]:
@@ -87,7 +89,7 @@ class Emission(Protocol):
         """A few words about each state; labels are those of the symbols, or of the columns."""
         ...
 
-    # -- what comes next, of symbols (`probabilities`) or of numbers (the others) --------------------
+    # -- forecasts: of symbols (`probabilities`) or of numbers (the others) ----------------------
 
     def probabilities(self, parameters: Any) -> Array:
         """(state, symbol)."""
@@ -98,11 +100,11 @@ class Emission(Protocol):
         ...
 
     def densities(self, parameters: Any, column: int, grid: Array) -> Array:
-        """(state, place) the density of a column at each place of a grid."""
+        """(state, grid point) the densities of a column."""
         ...
 
-    def quantiles(self, parameters: Any, weights: Array, shares: Array) -> Array:
-        """(row, column, share) quantiles of mixtures of the states with (row, state) weights."""
+    def quantiles(self, parameters: Any, weights: Array, levels: Array) -> Array:
+        """(row, column, level) quantiles of mixtures of the states with (row, state) weights."""
         ...
 
     def arguments(self, parameters: Any) -> dict[str, Any]:
@@ -112,7 +114,7 @@ class Emission(Protocol):
     # -- exchange with hmmlearn ------------------------------------------------------------------
 
     def to_hmmlearn(self, parameters: Any, **arguments: Any) -> Any:
-        """A model of hmmlearn without initial and transition probabilities; None where it has no such."""
+        """A model of hmmlearn without initial and transition probabilities; None where it has none."""
         ...
 
     def from_hmmlearn(self, model: Any, initial: Array, transitions: Array) -> Any:

@@ -1,1 +1,1 @@
-"""Arrays of chains, symbols as JSON, hmmlearn."""
+"""Exchange with hmmlearn."""

@@ -13,30 +13,30 @@ if TYPE_CHECKING:
     from tacit.sequences.emissions.protocol import Emission
 
 
-def hmmlearn_model(emission: Emission, learnt: Any) -> Any:
-    """The same model as one of hmmlearn, ready to score or to fit on; symbols become their places."""
-    arguments = {"n_components": learnt.n_states, "init_params": "", "random_state": 0}
+def hmmlearn_model(emission: Emission, parameters: Any) -> Any:
+    """The same model as one of hmmlearn, ready to score or to fit further; symbols become their indices."""
+    arguments = {"n_components": parameters.n_states, "init_params": "", "random_state": 0}
     try:
-        out = emission.to_hmmlearn(learnt, **arguments)
+        model = emission.to_hmmlearn(parameters, **arguments)
     except ImportError as error:
         raise DependencyError(
             "to_hmmlearn needs hmmlearn; install it with pip install hmmlearn"
         ) from error
-    if out is None:
+    if model is None:
         raise NotAvailableError(f"hmmlearn has no model with emissions={emission.name!r}")
-    out.startprob_, out.transmat_ = learnt.initial.copy(), learnt.transitions.copy()
-    return out
+    model.startprob_, model.transmat_ = parameters.initial.copy(), parameters.transitions.copy()
+    return model
 
 
 def parameters_from_hmmlearn(model: Any, emissions: Sequence[Emission]) -> Any:
-    """What a fitted model of hmmlearn has learnt.
+    """The parameters of a fitted model of hmmlearn.
 
     Raises
     ------
     ArgumentTypeError
-        It is no model of symbols or of normal numbers.
+        It is no model of symbols or of Gaussian numbers.
     DataError
-        It was not fitted, or holds what are no probabilities.
+        It was not fitted, or its tables hold no probabilities.
     """
     missing = [name for name in ("startprob_", "transmat_") if not hasattr(model, name)]
     if missing and (type(model).__module__ or "").startswith("hmmlearn"):
@@ -45,9 +45,9 @@ def parameters_from_hmmlearn(model: Any, emissions: Sequence[Emission]) -> Any:
         initial = probability_rows(model.startprob_, "startprob_")
         transitions = probability_rows(model.transmat_, "transmat_")
         for emission in emissions:
-            learnt = emission.from_hmmlearn(model, initial, transitions)
-            if learnt is not None:
-                return learnt
+            parameters = emission.from_hmmlearn(model, initial, transitions)
+            if parameters is not None:
+                return parameters
     raise ArgumentTypeError(
         f"a {type(model).__name__} cannot be taken over; give a fitted CategoricalHMM or GaussianHMM of "
         f"hmmlearn"
@@ -56,14 +56,16 @@ def parameters_from_hmmlearn(model: Any, emissions: Sequence[Emission]) -> Any:
 
 def probability_rows(table: Any, name: str) -> Any:
     """Rows that sum to one, of an array of that name."""
-    found = np.array(table, dtype=np.float64)
-    if not np.isfinite(found).all() or (found < 0).any():
-        raise DataError(f"{name} holds what are no probabilities; fit the model on more data")
-    sums = found.sum(axis=-1, keepdims=True)
+    rows = np.array(table, dtype=np.float64)
+    if not np.isfinite(rows).all() or (rows < 0).any():
+        raise DataError(
+            f"{name} holds values that are no probabilities; fit the model on more data"
+        )
+    sums = rows.sum(axis=-1, keepdims=True)
     wrong = sums[np.abs(sums - 1) > 1e-3]
     if len(wrong):
         raise DataError(
             f"a row of {name} sums to {float(wrong[0]):.3g}: a state that was never visited? Fit the model "
             f"on more data, or with fewer states"
         )
-    return found / sums
+    return rows / sums

@@ -1,10 +1,10 @@
 """Hidden Markov models from data: the steps of `HMM.fit` in order.
 
 1. The emissions read the data (`tacit.sequences.emissions`).
-2. The number of states is chosen by sequences that are left out, unless it is given (`learn/selection.py`).
+2. The number of states is selected on held-out sequences, unless it is given (`learn/selection.py`).
 3. The emissions learn a model of so many states: starts from moments or clusters (`learn/starts`,
    `learn/spectral`), then EM (`learn/em`).
-4. States are ordered, those most visited first, and what was done is told in `diagnostics_`.
+4. States are ordered, those most visited first; `diagnostics_` records the steps.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from tacit.sequences.emissions.protocol import Emission
     from tacit.sequences.learn.hmm_task import HMMSettings
 
-ROUGH = 10.0  # times `tol` is enough while choosing
+ROUGH = 10.0  # times `tol`, during selection
 
 
 @dataclass(frozen=True, eq=False)
 class FittedHMM:
-    """What was learnt, and what is told of it in plain values."""
+    """Parameters and diagnostics."""
 
     parameters: Any
     diagnostics: dict[str, Any]
@@ -49,44 +49,44 @@ def fit_hmm(
     ----------
     emission : Emission
     data : Sequences or Series
-        Those that EM and choices work on.
-    stream : Stream or KeptNumbers
-        Counts of these, and of others that are no longer there.
+        Sequences for EM and selection.
+    stream : Stream or NumberSample
+        Counts of these, and of earlier sequences of `partial_fit`.
     held_out : Sequences or Series or None
-        To choose by.
+        For selection.
     n_states : int or "auto"
     settings : HMMSettings
     report : callable
     """
-    told: dict[str, Any] = {"learn": settings.learn, **stream.sizes}
+    diagnostics: dict[str, Any] = {"learn": settings.learn, **stream.sizes}
     if isinstance(n_states, str):
-        choice = _chosen(emission, data, held_out, settings, report)
+        choice = _selected_states(emission, data, held_out, settings, report)
         n_states = choice.n_states
-        told["candidates"] = choice.candidates
+        diagnostics["candidates"] = choice.candidates
     learnt, more = emission.learn(
         data, int(n_states), settings, held_out=held_out, stream=stream, report=report
     )
-    told |= {"n_states": int(n_states), **more}
+    diagnostics |= {"n_states": int(n_states), **more}
     if not isinstance(learnt, ProperOperators):
         learnt = learnt.ordered(np.argsort(-learnt.stationary, kind="stable"))
-        told["unvisited_states"] = unvisited(learnt, stream.sizes)
-    return FittedHMM(learnt, told)
+        diagnostics["unvisited_states"] = unvisited(learnt, stream.sizes)
+    return FittedHMM(learnt, diagnostics)
 
 
-def _chosen(
+def _selected_states(
     emission: Emission, data: Any, held_out: Any, settings: HMMSettings, report: Report
 ) -> Choice:
-    """The number of states, by sequences that are held out."""
-    kept, out = data, held_out
+    """The number of states, selected on held-out sequences."""
+    training, scored = data, held_out
     if held_out is None:
-        kept, out = (pieces.of(data) for pieces in left_out(data.ends, settings.seed))
+        training, scored = (pieces.of(data) for pieces in left_out(data.ends, settings.seed))
     quick = replace(settings, tol=ROUGH * settings.tol)
     return choose_states(
-        lambda k: emission.learn(kept, k, quick, held_out=held_out)[0],
-        lambda learnt: log_probs_of(emission, learnt, out)[0],
-        kept.n_positions,
+        lambda k: emission.learn(training, k, quick, held_out=held_out)[0],
+        lambda learnt: log_probs_of(emission, learnt, scored)[0],
+        training.n_positions,
         report=report,
-        **emission.search(kept, quick),
+        **emission.search(training, quick),
     )
 
 

@@ -21,35 +21,35 @@ if TYPE_CHECKING:
     from tacit.sequences.query.proper_operators import ProperOperators
 
 Array = NDArray[np.float64]
-Told = dict[str, Any]
+Diagnostics = dict[str, Any]
 
 PASSES, BATCH = 5, 100  # of stepwise EM over all sequences, and sequences of a step
-MOST_JUDGED = 100_000  # positions by which one of several starts is chosen
-LOOKED_AHEAD = 3  # symbols of past and future that may show more states than there are symbols
+MOST_JUDGED = 100_000  # positions on which starts are compared
+LOOKED_AHEAD = 3  # symbols of past and future that may support more states than symbols
 MOST_LOOKED_AT = 1 << 20  # moments of these
 
 
-def states_from_afar(sequences: Sequences, settings: HMMSettings) -> int:
-    """States that longer pasts and futures show, where these are more than symbols; else 1.
+def least_states(task: Task) -> int:
+    """States that longer pasts and futures support, where these are more than symbols; else 1.
 
-    Things that come round need several states at once: fewer of them may be no better than a few.
+    Periodic sequences need several states at once: the scores may not improve before.
     """
     from tacit.sequences.learn.spectral.hmm import supported_states
     from tacit.sequences.learn.spectral.longer_windows import longer_triples
-    from tacit.sequences.moments.symbol_windows import symbol_windows
 
-    n, reach = sequences.n_symbols, settings.features or LOOKED_AHEAD
-    if settings.learn != "auto" or reach == 1 or n * (n * reach) ** 2 > MOST_LOOKED_AT:
+    n, reach = task.sequences.n_symbols, task.settings.features or LOOKED_AHEAD
+    if task.settings.learn != "auto" or reach == 1 or n * (n * reach) ** 2 > MOST_LOOKED_AT:
         return 1
-    windows = symbol_windows(sequences, reach)
-    if not windows.n_windows:
+    try:
+        triples = longer_triples(task.windows(reach), n)
+    except DataError:  # sequences are too short
         return 1
-    found = supported_states(longer_triples(windows, n), reach * (n - 1) + 1)
-    return found if found > n else 1
+    n_supported = supported_states(triples, reach * (n - 1) + 1)
+    return n_supported if n_supported > n else 1
 
 
 def check_states(n_states: int, n_symbols: int, settings: HMMSettings) -> None:
-    """Raise where the symbols cannot tell so many states apart."""
+    """Raise where the symbols cannot identify `n_states` states."""
     if n_symbols == 1 and n_states > 1:
         raise RankError(
             f"n_states={n_states}, but the sequences show one symbol only, which tells no states apart; "
@@ -65,8 +65,8 @@ def check_states(n_states: int, n_symbols: int, settings: HMMSettings) -> None:
         )
 
 
-def learn_symbols(task: Task, n_states: int) -> tuple[ChainTables | ProperOperators, Told]:
-    """A model of some states, and how it came about."""
+def learn_symbols(task: Task, n_states: int) -> tuple[ChainTables | ProperOperators, Diagnostics]:
+    """A model of `n_states` states, and diagnostics."""
     check_states(n_states, task.sequences.n_symbols, task.settings)
     if task.settings.learn == "spectral":
         from tacit.sequences.learn.operator_learner import learn_operators
@@ -75,23 +75,23 @@ def learn_symbols(task: Task, n_states: int) -> tuple[ChainTables | ProperOperat
     return learn_tables(task, n_states)
 
 
-def learn_tables(task: Task, n_states: int) -> tuple[ChainTables, Told]:
-    """Tables of hidden states, those most visited first, and how they came about."""
+def learn_tables(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
+    """Tables of hidden states, those most visited first, and diagnostics."""
     if n_states == 1:
         return _one_state(task), {"n_steps": 1}
-    way = {"tensor": _tensor, "em": _em, "online-em": _online}.get(task.settings.learn, _auto)
-    tables, told = way(task, n_states)
+    learner = {"tensor": _tensor, "em": _em, "online-em": _online}.get(task.settings.learn, _auto)
+    tables, diagnostics = learner(task, n_states)
     if task.settings.stationary:
         tables = replace(tables, initial=tables.stationary)
-    return tables.ordered(np.argsort(-tables.stationary, kind="stable")), told
+    return tables.ordered(np.argsort(-tables.stationary, kind="stable")), diagnostics
 
 
 def _one_state(task: Task) -> ChainTables:
-    """Symbols that do not depend on each other."""
+    """Independent symbols."""
     return ChainTables(np.ones(1), np.ones((1, 1)), (frequencies(task)[None],))
 
 
-def _tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
+def _tensor(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
     from tacit.sequences.learn.spectral.hmm import tensor_hmm
 
     counts = task.counts
@@ -104,9 +104,9 @@ def _tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
     return tables, {"n_steps": 1, **spectrum(moments, n_states)}
 
 
-def _longer_tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
-    """The likeliest of several ways to recover states from longer pasts and futures."""
-    from tacit.sequences.learn.em.hmm_auto import Search, few_sequences, longer_starts
+def _longer_tensor(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
+    """The most likely candidate recovered from longer pasts and futures."""
+    from tacit.sequences.learn.em.hmm_search import Search, few_sequences, longer_starts
     from tacit.sequences.learn.spectral.longer_windows import longer_triples
     from tacit.sequences.query.hmm_scores import log_likelihoods
 
@@ -120,22 +120,24 @@ def _longer_tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
     rng = np.random.default_rng(task.settings.seed)
     some = few_sequences(task.sequences, MOST_JUDGED, rng, Search().longest)
     rows = row_counts(task.settings)
-    ways = [_with_pseudo_counts(tables, counts, rows) for _, tables in starts]
-    logs = [float(log_likelihoods(tables, some).sum()) for tables in ways]
-    best = int(np.argmax(logs))
-    told = {"n_steps": 1, "start": starts[best][0], "starts": [name for name, _ in starts]}
-    return ways[best], told | spectrum(longer_triples(windows, counts.n_symbols), n_states)
+    candidates = [_with_pseudo_counts(tables, counts, rows) for _, tables in starts]
+    scores = [float(log_likelihoods(tables, some).sum()) for tables in candidates]
+    best = int(np.argmax(scores))
+    diagnostics = {"n_steps": 1, "start": starts[best][0], "starts": [name for name, _ in starts]}
+    return candidates[best], diagnostics | spectrum(
+        longer_triples(windows, counts.n_symbols), n_states
+    )
 
 
 def _with_pseudo_counts(
     tables: ChainTables, counts: NgramCounts, pseudo_counts: tuple[float, float, float]
 ) -> ChainTables:
-    """The same with pseudo-counts in each row, beside the positions that stand behind it."""
+    """The same tables with pseudo-counts, weighted by the positions in each row."""
     visits = np.maximum(counts.n_positions * tables.stationary, 1e-9)[:, None]
 
-    def mixed(rows: Array, behind: Array | float, pseudo: float) -> Array:
-        found = behind * rows + pseudo / rows.shape[-1]
-        return np.asarray(found / found.sum(axis=-1, keepdims=True))
+    def mixed(rows: Array, n_positions: Array | float, pseudo: float) -> Array:
+        smoothed = n_positions * rows + pseudo / rows.shape[-1]
+        return np.asarray(smoothed / smoothed.sum(axis=-1, keepdims=True))
 
     return ChainTables(
         mixed(tables.initial, float(max(counts.n_sequences, 1)), pseudo_counts[0]),
@@ -144,11 +146,11 @@ def _with_pseudo_counts(
     )
 
 
-def _em(task: Task, n_states: int) -> tuple[ChainTables, Told]:
+def _em(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
     from tacit.sequences.learn.em.hmm import Packed, em_restarts
 
     settings = task.settings
-    tables, told = em_restarts(
+    tables, diagnostics = em_restarts(
         Packed.of(task.sequences, n_states, settings.n_jobs),
         n_restarts=settings.n_restarts,
         max_iter=settings.max_iter,
@@ -157,14 +159,17 @@ def _em(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         accelerated=True,
         stationary=settings.stationary,
         random_state=settings.seed,
-        progress=task.tell,
+        progress=task.progress,
     )
-    return tables, told | {"n_steps": sum(told["n_steps"]), "steps_of_starts": told["n_steps"]}
+    return tables, diagnostics | {
+        "n_steps": sum(diagnostics["n_steps"]),
+        "steps_of_starts": diagnostics["n_steps"],
+    }
 
 
-def _online(task: Task, n_states: int) -> tuple[ChainTables, Told]:
+def _online(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
     from tacit.sequences.learn.em.hmm import stepwise_hmm
-    from tacit.sequences.learn.em.hmm_auto import Search, few_sequences, moment_starts
+    from tacit.sequences.learn.em.hmm_search import Search, few_sequences, moment_starts
     from tacit.sequences.query.hmm_scores import log_likelihoods
 
     settings, n = task.settings, len(task.sequences.lengths)
@@ -179,17 +184,17 @@ def _online(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         batch=BATCH,
         pseudo_counts=row_counts(settings),
         random_state=rng,
-        progress=task.tell,
+        progress=task.progress,
     )
     return tables, {"start": name, "n_steps": PASSES * -(-n // BATCH), "n_passes": PASSES}
 
 
-def _auto(task: Task, n_states: int) -> tuple[ChainTables, Told]:
-    from tacit.sequences.learn.em.hmm_auto import learn_auto
+def _auto(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
+    from tacit.sequences.learn.em.hmm_search import learn_auto
 
     settings = task.settings
     windows, reach = _longer_windows(task, n_states)
-    tables, told = learn_auto(
+    tables, diagnostics = learn_auto(
         task.counts,
         task.sequences,
         n_states,
@@ -202,16 +207,16 @@ def _auto(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         n_jobs=settings.n_jobs,
         search=task.search,
         random_state=settings.seed,
-        progress=task.tell,
+        progress=task.progress,
     )
-    told["features"] = reach
+    diagnostics["features"] = reach
     if task.counts.triples.total:
-        told |= spectrum(task.counts.window_moments(), n_states)
-    return tables, told
+        diagnostics |= spectrum(task.counts.window_moments(), n_states)
+    return tables, diagnostics
 
 
 def _longer_windows(task: Task, n_states: int) -> tuple[WindowMoments | None, int]:
-    """Windows for "auto" to start from besides those of three, and how far they reach."""
+    """Longer windows for the starts of "auto", and their reach."""
     from tacit.sequences.learn.spectral.longer_windows import enough_reach
 
     n_symbols = task.sequences.n_symbols
@@ -231,7 +236,7 @@ def _longer_windows(task: Task, n_states: int) -> tuple[WindowMoments | None, in
 # -- chunks ---------------------------------------------------------------------------------------
 
 
-def gone_on(
+def continued(
     online: OnlineHmm, sequences: Sequences, n_seen: int, settings: HMMSettings
 ) -> OnlineHmm:
     """Stepwise EM over one more chunk, batch by batch in the order of the chunk.
@@ -241,7 +246,7 @@ def gone_on(
     online : OnlineHmm
     sequences : Sequences
     n_seen : int
-        Sequences that were seen in all, which the pseudo-counts are weighed against.
+        All sequences so far, which the pseudo-counts are added to.
     settings : HMMSettings
     """
     for low in range(0, len(sequences.lengths), BATCH):

@@ -1,4 +1,4 @@
-"""What is asked of a learner of hidden Markov models of symbols, and what it is to learn from."""
+"""Settings of learners of hidden Markov models, and the data of those of symbols."""
 
 from __future__ import annotations
 
@@ -14,30 +14,25 @@ from tacit.errors import DataError
 from tacit.sequences.data.sequences import Sequences
 
 if TYPE_CHECKING:
-    from tacit.sequences.learn.em.hmm_auto import Search
+    from tacit.sequences.learn.em.hmm_search import Search
     from tacit.sequences.moments.ngrams import NgramCounts, TripleMoments
     from tacit.sequences.moments.windows import WindowMoments
 
 Array = NDArray[np.float64]
 
-USUAL_PSEUDO_COUNTS = (
-    1.0,
-    1.0,
-    5.0,
-)  # of each row of initial, transition and emission probabilities
+# Of each row of initial, transition and emission probabilities.
+USUAL_PSEUDO_COUNTS = (1.0, 1.0, 5.0)
 
 
 @dataclass(frozen=True)
 class HMMSettings:
-    """What was asked for, checked."""
+    """The arguments of `HMM`, checked."""
 
     learn: str
-    features: (
-        int | None
-    )  # None: more than one where there are more states than symbols, with "auto"
+    features: int | None  # None: with "auto" as many as `n_states` needs, else one
     covariance: str
     stationary: bool
-    pseudo_counts: float | None  # of each row; None: the usual ones
+    pseudo_counts: float | None  # of each row; None: the default ones
     n_restarts: int
     tol: float  # nats per position
     max_iter: int
@@ -47,14 +42,14 @@ class HMMSettings:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is to be learnt from."""
+    """Sequences with their counts, and settings."""
 
-    sequences: Sequences  # those that EM runs on
+    sequences: Sequences  # for EM
     settings: HMMSettings
-    given_counts: NgramCounts | None = None  # of these, and of others that are no longer there
+    given_counts: NgramCounts | None = None  # of these and earlier ones
     validation: Sequences | None = None
     report: Report = silent
-    given_windows: WindowMoments | None = None  # of `features`, of all sequences too
+    given_windows: WindowMoments | None = None  # the same of longer windows
     search: Search | None = None  # how "auto" compares starts
 
     @cached_property
@@ -76,31 +71,31 @@ class Task:
         """
         from tacit.sequences.moments.symbol_windows import symbol_windows
 
-        found = self.given_windows
-        if found is None:
-            found = symbol_windows(self.sequences, reach)
-        if not found.n_windows:
+        windows = self.given_windows
+        if windows is None:
+            windows = symbol_windows(self.sequences, reach)
+        if not windows.n_windows:
             raise DataError(
                 f"no {2 * reach + 1} symbols in a row were observed, as features={reach} needs; pass a "
                 f"smaller features=, or longer sequences"
             )
-        return found
+        return windows
 
     @property
     def reach(self) -> int:
-        """Symbols of past and future that were asked for."""
+        """Symbols of past and future."""
         return self.settings.features or 1
 
-    def tell(self, step: int, objective: float) -> None:
+    def progress(self, step: int, objective: float) -> None:
         """Report a step of EM."""
-        share = min(step / max(self.settings.max_iter, 1), 1.0)
-        self.report(share, f"step {step}: {objective:.1f} nats")
+        done = min(step / max(self.settings.max_iter, 1), 1.0)
+        self.report(done, f"step {step}: {objective:.1f} nats")
 
 
 def frequencies(task: Task) -> Array:
-    """(symbol,) shares of all symbols that were seen, with the pseudo-counts of one row."""
-    shares = task.counts.singles + row_counts(task.settings)[2] / task.counts.n_symbols
-    return np.asarray(shares / shares.sum())
+    """(symbol,) frequencies of symbols, with the pseudo-counts of one row."""
+    counts = task.counts.singles + row_counts(task.settings)[2] / task.counts.n_symbols
+    return np.asarray(counts / counts.sum())
 
 
 def row_counts(settings: HMMSettings) -> tuple[float, float, float]:
@@ -116,7 +111,7 @@ def spectrum(moments: TripleMoments, n_states: int) -> dict[str, Any]:
     n_symbols = len(moments.one)
     views = shared_views(moments, min(2 * n_states + 8, n_symbols))
     return {
-        "singular_values": [float(each) for each in views.values],
+        "singular_values": [float(value) for value in views.values],
         "noise": float(views.noise),
         "n_supported": supported_states(moments, min(n_states, n_symbols)),
     }

@@ -1,4 +1,4 @@
-"""Operators of sequences of numbers from kernel features; bandwidth and rank by positions left out."""
+"""Operators of sequences of numbers from kernel features; bandwidth and rank by cross-validation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tacit.sequences.learn.spectral.operators import (
 from tacit.sequences.model.chains import Operators
 from tacit.sequences.moments.windows import WindowMoments, Windows, windows_of
 from tacit.sequences.query.forecasts import forecasts
-from tacit.sequences.query.operators import seen_messages, walked
+from tacit.sequences.query.operators import evidence_messages, walked
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
@@ -46,12 +46,12 @@ STRETCHES = (1, 2, 4, 8, 16)
 FALLBACKS = np.array([0.02, 0.05, 0.1, 0.2, 0.4])
 MOST_FEATURES = 30
 AT_ONCE = 50_000  # positions whose windows are held in memory
-WARM_UP = 60  # positions that are walked before those that are judged
+WARM_UP = 60  # positions before those that are scored
 
 
 @dataclass(frozen=True, eq=False)
-class Seeing:
-    """Sequences through one kernel."""
+class KernelWindows:
+    """Windows of kernel features of sequences."""
 
     series: Series
     bandwidth: float  # as a multiple
@@ -66,11 +66,11 @@ class Seeing:
 
     @property
     def reach(self) -> int:
-        """How many positions a window has on either side."""
+        """Positions of a window on either side."""
         return sum(self.stretches)
 
     def windows(self) -> Iterator[tuple[int, Windows]]:
-        """All windows, a stretch of positions at a time, and where the stretch begins."""
+        """All windows, a block of positions at a time, and where the block begins."""
         ends = self.series.ends
         begin = 0  # sequences, as many as fit together; one that is too long comes in pieces
         while begin < len(ends) - 1:
@@ -89,34 +89,34 @@ class Seeing:
         for first in range(start, stop, AT_ONCE):
             low, high = max(first - self.reach, start), min(first + AT_ONCE + self.reach, stop)
             features = self.encoder.features(self.series.values[low:high, 0])
-            found = windows_of(features, np.array([high - low]), self.stretches)
-            yield low, found if first == start else replace(found, firsts=found.firsts[:0])
+            windows = windows_of(features, np.array([high - low]), self.stretches)
+            yield low, windows if first == start else replace(windows, firsts=windows.firsts[:0])
 
     @cached_property
     def directions(self) -> Directions:
         """The leading directions of past and future."""
         nothing = np.empty((len(self.stretches) * self.encoder.size, 0))
-        parts = (WindowMoments.of(each, nothing, nothing) for _, each in self.windows())
+        parts = (WindowMoments.of(windows, nothing, nothing) for _, windows in self.windows())
         return leading_directions(reduce(add, parts), max(RANKS))
 
     def moments(self, left_out: NDArray[np.bool_] | None = None) -> WindowMoments:
-        """Sums over the windows that have nothing to do with some positions."""
+        """Sums over the windows that do not overlap positions left out."""
         left, right = self.directions.left, self.directions.right
         touched = None if left_out is None else np.concatenate([[0], np.cumsum(left_out)])
         parts = []
-        for start, each in self.windows():
+        for start, windows in self.windows():
             weights = None
             if touched is not None:
-                at = each.positions + start
+                at = windows.positions + start
                 apart = touched[at + self.reach + 1] == touched[at - self.reach]
                 weights = apart.astype(np.float64)
-            parts.append(WindowMoments.of(each, left, right, weights))
+            parts.append(WindowMoments.of(windows, left, right, weights))
         return reduce(add, parts)
 
     @cached_property
     def n_windows(self) -> int:
         """Number of windows."""
-        return sum(len(each.positions) for _, each in self.windows())
+        return sum(len(windows.positions) for _, windows in self.windows())
 
     def operators(self, moments: WindowMoments, rank: int) -> Operators:
         """The operators of some rank."""
@@ -127,28 +127,28 @@ class Seeing:
 
 
 def fitting_stretches(lengths: NDArray[np.int64]) -> tuple[int, ...]:
-    """As many stretches of lags as half of the positions have room for, at least one."""
+    """As many stretches of lags as fit the median position, at least one."""
     typical = float(np.quantile(np.repeat(lengths, lengths), 0.5)) if lengths.sum() else 0.0
-    kept = [STRETCHES[0]]
+    stretches = [STRETCHES[0]]
     for stretch in STRETCHES[1:]:
-        if 4 * (sum(kept) + stretch) + 1 <= typical:
-            kept.append(stretch)
-    return tuple(kept)
+        if 4 * (sum(stretches) + stretch) + 1 <= typical:
+            stretches.append(stretch)
+    return tuple(stretches)
 
 
 def predictive_logs(
     operators: Operators, encoder: KernelEncoder, series: Series, fallbacks: Array
 ) -> Array:
-    """(share, position) Log-densities of all positions given those before them."""
+    """(fallback, position) log-densities of all positions given those before them."""
     numbers = series.values[:, 0]
-    seen = seen_messages(operators, [encoder.likelihoods(numbers)])
-    walk = walked(operators, seen, series.lengths, restart=True)
-    told = forecasts(operators, walk.states.at(walk.before), 0, encoder)
-    return told.log_densities_with(numbers, fallbacks)
+    messages = evidence_messages(operators, [encoder.likelihoods(numbers)])
+    walk = walked(operators, messages, series.lengths, restart=True)
+    predictions = forecasts(operators, walk.states.at(walk.before), 0, encoder)
+    return predictions.log_densities_with(numbers, fallbacks)
 
 
 def _pieces(series: Series, left_out: NDArray[np.bool_]) -> tuple[Series, NDArray[np.bool_]]:
-    """Stretches that were left out, with what stands before them; and which positions were left out."""
+    """Held-out pieces with the positions before them; and which positions are held out."""
     spans = []
     for start, stop in pairwise(series.ends.tolist()):
         edges = np.flatnonzero(np.diff(left_out[start:stop].astype(np.int8), prepend=0, append=0))
@@ -167,7 +167,7 @@ def _pieces(series: Series, left_out: NDArray[np.bool_]) -> tuple[Series, NDArra
 def learn_spectral(
     series: Series, validation: Series | None, settings: ChainSettings, report: Report
 ) -> LearntChain:
-    """Operators, their rank and the kernel's bandwidth chosen by held-out densities.
+    """Operators; their rank and the kernel's bandwidth are selected by held-out densities.
 
     Parameters are those of `learn_chain`.
     """
@@ -177,16 +177,16 @@ def learn_spectral(
             f"takes both"
         )
     margin = fit_margin(series.values[:, 0])
-    some = series.cut(1000, MOST_POSITIONS)
+    selection_series = series.cut(1000, MOST_POSITIONS)
     stretches = fitting_stretches(series.lengths)
-    tried = []
+    candidates = []
     widths = BANDWIDTHS if settings.bandwidth is None else (settings.bandwidth,)
     for number, bandwidth in enumerate(widths):
         report(0.9 * number / len(widths), f"bandwidth {bandwidth}")
-        seeing = _seeing(some, bandwidth, margin, stretches)
-        tried += list(_trials(seeing, validation, settings))
-    best = max(tried, key=lambda each: each["held_out_score"])
-    final = _seeing(series, float(best["bandwidth"]), margin, stretches)
+        kernel_windows = _kernel_windows(selection_series, bandwidth, margin, stretches)
+        candidates += list(_trials(kernel_windows, validation, settings))
+    best = max(candidates, key=lambda candidate: candidate["held_out_score"])
+    final = _kernel_windows(series, float(best["bandwidth"]), margin, stretches)
     rank = min(int(best["rank"]), len(final.directions.sizes))
     operators = final.operators(final.moments(), rank)
     diagnostics = {
@@ -199,56 +199,60 @@ def learn_spectral(
         "n_features": final.encoder.size,
         "n_windows": final.n_windows,
         "held_out_score": best["held_out_score"],
-        "candidates": tried,
+        "candidates": candidates,
     }
     return LearntChain(operators, (final.encoder,), float(best["fallback"]), diagnostics)
 
 
-def _seeing(series: Series, bandwidth: float, margin: Margin, stretches: tuple[int, ...]) -> Seeing:
+def _kernel_windows(
+    series: Series, bandwidth: float, margin: Margin, stretches: tuple[int, ...]
+) -> KernelWindows:
     numbers = series.values[:, 0]
     width = bandwidth * median_bandwidth(margin.scores(numbers[~np.isnan(numbers)]))
     encoder = kernel_encoder(numbers, width, n_features=MOST_FEATURES, margin=margin)
-    found = Seeing(series, bandwidth, encoder, stretches)
-    if found.n_windows == 0:
+    kernel_windows = KernelWindows(series, bandwidth, encoder, stretches)
+    if kernel_windows.n_windows == 0:
         raise DataError(
             "no sequence has three positions in a row that were all observed; spectral learning "
             "needs them"
         )
-    return found
+    return kernel_windows
 
 
 def _trials(
-    seeing: Seeing, validation: Series | None, settings: ChainSettings
+    kernel_windows: KernelWindows, validation: Series | None, settings: ChainSettings
 ) -> Iterator[dict[str, float]]:
-    """Ranks and shares of the column's own density, and how they do on what was left out."""
-    most = len(seeing.directions.sizes)
-    wanted = RANKS if settings.n_states == "auto" else (int(settings.n_states),)
-    ranks = [rank for rank in wanted if rank <= most] or [most]
+    """Ranks with their best fallback weight, and held-out scores."""
+    most = len(kernel_windows.directions.sizes)
+    candidates = RANKS if settings.n_states == "auto" else (int(settings.n_states),)
+    ranks = [rank for rank in candidates if rank <= most] or [most]
     for rank in ranks:
-        logs = _held_out(seeing, validation, rank)
+        logs = _held_out(kernel_windows, validation, rank)
         scores = np.where(np.isfinite(logs), logs, -50.0).mean(axis=1)
         place = int(scores.argmax())
         yield {
-            "bandwidth": seeing.bandwidth,
+            "bandwidth": kernel_windows.bandwidth,
             "rank": rank,
             "fallback": float(FALLBACKS[place]),
             "held_out_score": float(scores[place]),
         }
 
 
-def _held_out(seeing: Seeing, validation: Series | None, rank: int) -> Array:
-    """(share, position) log-densities by models without these positions; missing ones are left out."""
+def _held_out(kernel_windows: KernelWindows, validation: Series | None, rank: int) -> Array:
+    """(fallback, position) held-out log-densities; missing positions are left out."""
     if validation is not None:
-        operators = seeing.operators(seeing.moments(), rank)
-        logs = predictive_logs(operators, seeing.encoder, validation, FALLBACKS)
+        operators = kernel_windows.operators(kernel_windows.moments(), rank)
+        logs = predictive_logs(operators, kernel_windows.encoder, validation, FALLBACKS)
         return logs[:, ~np.isnan(validation.values[:, 0])]
     parts: list[Array] = []
-    n = seeing.series.n_positions
+    n = kernel_windows.series.n_positions
     turns = folds(n, N_FOLDS, fold_block(n))
-    for left_out, moments in zip(turns, seeing.fold_moments, strict=True):
-        series, judged = _pieces(seeing.series, left_out)
+    for left_out, moments in zip(turns, kernel_windows.fold_moments, strict=True):
+        series, judged = _pieces(kernel_windows.series, left_out)
         if not judged.any() or float(moments.n_windows) == 0:
             continue
-        logs = predictive_logs(seeing.operators(moments, rank), seeing.encoder, series, FALLBACKS)
+        logs = predictive_logs(
+            kernel_windows.operators(moments, rank), kernel_windows.encoder, series, FALLBACKS
+        )
         parts.append(logs[:, judged & ~np.isnan(series.values[:, 0])])
     return np.hstack(parts) if parts else np.zeros((len(FALLBACKS), 1))

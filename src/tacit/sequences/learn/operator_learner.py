@@ -16,73 +16,79 @@ if TYPE_CHECKING:
     from tacit.messages.repairs import Repairs
     from tacit.sequences.query.proper_operators import ProperOperators
 
-Told = dict[str, Any]
+Diagnostics = dict[str, Any]
 
-# Shares of the symbols' frequencies that are tried. Never none: what is cut off at zero was no certain zero.
+# Candidate weights of the symbols' frequencies. Never zero: an estimate clipped at zero is no certain zero.
 FALLBACKS = (1e-4, 0.01, 0.03, 0.1, 0.3, 1.0)
-USUAL_FALLBACK = 0.03  # where nothing can be left out to choose by
+USUAL_FALLBACK = 0.03  # where nothing can be held out
 
 
-def learn_operators(task: Task, rank: int) -> tuple[ProperOperators, Told]:
-    """Operators of a rank, and how much of the symbols' frequencies is mixed into what they say.
+def learn_operators(task: Task, rank: int) -> tuple[ProperOperators, Diagnostics]:
+    """Operators of a rank, with a weight of the symbols' frequencies in their predictions.
 
-    That share is chosen by sequences that are left out, of those that are there.
+    The weight is selected on held-out sequences.
     """
     from tacit.messages.repairs import Repairs
     from tacit.sequences.learn.selection import left_out
 
-    found, told = _operators(task, rank)
+    operators, diagnostics = _operators(task, rank)
     sequences, scores, repairs = task.sequences, dict[float, float](), Repairs()
     if task.validation is not None:
-        scores, repairs = _fallback_scores(found, task.validation)
+        scores, repairs = _fallback_scores(operators, task.validation)
     elif sequences.n_positions:
-        kept, out = (each.of(sequences) for each in left_out(sequences.ends, task.settings.seed))
-        with suppress(DataError, RankError):  # what is kept may carry less than the whole
-            tried, _ = _operators(Task(kept, task.settings), rank)
-            scores, repairs = _fallback_scores(tried, out)
-    fallback = max(scores, key=lambda share: (scores[share], share)) if scores else USUAL_FALLBACK
-    table = [{"fallback": share, "held_out_score": score} for share, score in scores.items()]
-    return replace(found, fallback=fallback), {
+        training, held_out = (
+            pieces.of(sequences) for pieces in left_out(sequences.ends, task.settings.seed)
+        )
+        with suppress(DataError, RankError):  # the training part may support less than all
+            candidate, _ = _operators(Task(training, task.settings), rank)
+            scores, repairs = _fallback_scores(candidate, held_out)
+    fallback = (
+        max(scores, key=lambda weight: (scores[weight], weight)) if scores else USUAL_FALLBACK
+    )
+    table = [{"fallback": weight, "held_out_score": score} for weight, score in scores.items()]
+    return replace(operators, fallback=fallback), {
         "fallback": fallback,
         "candidates_fallback": table,
         "held_out_repairs": repairs.as_dict(),
-        **told,
+        **diagnostics,
     }
 
 
-def _operators(task: Task, rank: int) -> tuple[ProperOperators, Told]:
+def _operators(task: Task, rank: int) -> tuple[ProperOperators, Diagnostics]:
     from tacit.sequences.learn.spectral.hmm import spectral_hmm
     from tacit.sequences.learn.spectral.longer_windows import RIDGE
     from tacit.sequences.learn.spectral.operators import leading_directions, spectral_operators
     from tacit.sequences.query.proper_operators import ProperOperators
 
     counts = task.counts
-    shares = frequencies(task)
+    symbol_frequencies = frequencies(task)
     if task.reach == 1:
         moments = counts.window_moments()
-        operators, told = spectral_hmm(moments, rank), spectrum(moments, rank)
+        operators, diagnostics = spectral_hmm(moments, rank), spectrum(moments, rank)
     else:
         windows = task.windows(task.reach)
         directions = leading_directions(windows, 2 * rank + 8, RIDGE)
         operators = spectral_operators(windows, directions, rank, np.ones(counts.n_symbols))
-        told = {"singular_values": [float(each) for each in directions.sizes]}
+        diagnostics = {"singular_values": [float(size) for size in directions.sizes]}
     if task.settings.stationary:
         operators = replace(operators, initial=operators.mean)
-    return ProperOperators(operators, shares, 0.0), told
+    return ProperOperators(operators, symbol_frequencies, 0.0), diagnostics
 
 
 def _fallback_scores(
-    found: ProperOperators, sequences: Sequences
+    operators: ProperOperators, sequences: Sequences
 ) -> tuple[dict[float, float], Repairs]:
-    """Mean log-probability of a symbol, for each share of frequencies; and what was negative."""
+    """Mean log-probability of a symbol, for each weight of frequencies; and repairs of negative values."""
     codes = sequences.codes
-    steps = found.step_logs(codes, sequences.lengths)
-    there = codes >= 0
-    if not there.any():
+    steps = operators.step_logs(codes, sequences.lengths)
+    is_observed = codes >= 0
+    if not is_observed.any():
         return {}, steps.repairs
-    told, usual = np.exp(steps.logs[there]), found.shares[codes[there]]
+    predicted, marginal = np.exp(steps.logs[is_observed]), operators.frequencies[codes[is_observed]]
     scores = {
-        share: float(np.log(np.maximum((1 - share) * told + share * usual, 1e-300)).mean())
-        for share in FALLBACKS
+        fallback: float(
+            np.log(np.maximum((1 - fallback) * predicted + fallback * marginal, 1e-300)).mean()
+        )
+        for fallback in FALLBACKS
     }
     return scores, steps.repairs

@@ -1,4 +1,4 @@
-"""Probabilistic automata learnt from sequences: starts, EM, sampling, and choices by what is left out."""
+"""Probabilistic automata learnt from sequences: starts, EM, Gibbs sampling, and model selection."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tacit.sequences.learn.em.automata import AutomatonPrior, log_probs, polishe
 from tacit.sequences.learn.em.gibbs import Sampler
 from tacit.sequences.learn.starts.automata import clustered_automaton, random_automaton
 from tacit.sequences.learn.weighted_automata import (
-    WeightedChoice,
-    chosen_weighted,
+    WeightedSettings,
+    selected_settings,
     weighted_automaton,
 )
 from tacit.sequences.model.automata import AutomatonTables
@@ -28,26 +28,25 @@ from tacit.sequences.query.automata import MixedAutomaton, walked_levels
 
 Array = NDArray[np.float64]
 
-# Numbers of states that are tried. Each round of sampling drops the worse half.
+# Candidate numbers of states. Each round of sampling drops the worse half.
 STATES = (10, 20, 40, 80)
-# Pseudo-counts of each transition, where these depend on the symbol and where not. Few make chains slow:
-# paths hardly leave what they have found. Chains therefore start with many, and go on with fewer, by these
-# factors too.
-MOVES = {False: 0.1, True: 0.4}
-FEWER_MOVES = {False: (0.3, 0.1), True: (0.25, 0.06)}
+# Pseudo-counts of each transition, where these depend on the symbol and where they are tied. Few make chains
+# mix slowly. Chains therefore start with many, and go on with fewer, by these factors.
+TRANSITION_PRIORS = {False: 0.1, True: 0.4}
+SMALLER_FACTORS = {False: (0.3, 0.1), True: (0.25, 0.06)}
 # EM steps before sampling where transitions depend on the symbol, and more of the best of these: with long
-# sequences and many states EM comes further than sampling in the same time, else it is the other way round.
-# Fewer where they would take more products than this.
+# sequences and many states EM gains more than sampling in the same time, else less. Fewer where they would
+# take more products than this.
 STEPS_BEFORE, MORE_STEPS = (20, 4e10), (60, 1.2e11)
 _LEAST_STEPS = 8
-# Rank and basis of the weighted automaton that beginnings are clustered by, where nothing is held out.
+# Rank and basis of the weighted automaton that embeds prefixes, where nothing is held out.
 _RANK, _BASIS = 20, 300
-_PER_ROUND = 4  # automata that are averaged where a chain is judged
+_PER_ROUND = 4  # automata that are averaged to score a chain
 
 
 @dataclass(frozen=True, slots=True)
 class AutomatonSettings:
-    """How a probabilistic automaton is learnt; None is to be chosen."""
+    """How a probabilistic automaton is learnt; None is to be selected."""
 
     n_states: int | None
     tied: bool | None
@@ -77,13 +76,13 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class LearntAutomata:
-    """Automata whose mean is the model, with what was tried."""
+    """Automata whose mean is the model, with the candidates."""
 
     parts: tuple[AutomatonTables, ...]
     weights: Array
     shapes: tuple[Shape, ...]
     n_steps: int
-    # mean log-probability of a held-out sequence, before they were learnt from too
+    # mean log-probability of a held-out sequence, before these were learnt from too
     held_out: float | None
     candidates: tuple[dict[str, Any], ...]
 
@@ -99,13 +98,13 @@ class _Chain:
     value: float = -np.inf  # mean held-out log-probability
 
 
-def starting_tables(
+def start_tables(
     tree: PrefixTree, states: Array, shape: Shape, rng: np.random.Generator
 ) -> AutomatonTables:
-    """Where learning starts: clusters of beginnings, or nothing where transitions do not depend on symbols.
+    """The start: clusters of prefixes, or random tables where transitions do not depend on symbols.
 
-    There the state after a beginning is not known from the state before and the symbol, and clusters of
-    beginnings were a bad start: from nothing, sampling found far better automata.
+    There the state after a prefix does not follow from the state before and the symbol, and clusters of
+    prefixes were a bad start: from random tables, sampling reached far better automata.
     """
     if shape.tied:
         return random_automaton(tree.n_symbols, shape.n_states, rng, tied=True)
@@ -113,17 +112,17 @@ def starting_tables(
 
 
 def embedded(tree: PrefixTree, held_out: PrefixTree | None = None) -> Array:
-    """(node, rank) what a weighted automaton knows after each beginning.
+    """(node, rank) the state of a weighted automaton after each prefix.
 
     Parameters
     ----------
     tree : PrefixTree
     held_out : PrefixTree, optional
-        Of other sequences, by which the automaton's rank and the like are chosen.
+        Of held-out sequences, on which its settings are selected.
     """
-    choice = WeightedChoice(_RANK, "substring", _BASIS, scaled=True, mixing=0.0)
+    choice = WeightedSettings(_RANK, "substring", _BASIS, scaled=True, mixing=0.0)
     if held_out is not None:
-        choice = chosen_weighted(tree, held_out, WeightedChoice())
+        choice = selected_settings(tree, held_out, WeightedSettings())
     automaton = weighted_automaton(tree, choice)
     predictor = MixedAutomaton(automaton, Ngrams.of(tree, 1), 0.0)
     out = np.empty((tree.n_nodes, automaton.rank))
@@ -132,15 +131,15 @@ def embedded(tree: PrefixTree, held_out: PrefixTree | None = None) -> Array:
     return out
 
 
-def shapes_to_try(n_symbols: int, n_nodes: int, settings: AutomatonSettings) -> list[Shape]:
-    """The candidates that the settings leave."""
+def candidate_shapes(n_symbols: int, n_nodes: int, settings: AutomatonSettings) -> list[Shape]:
+    """The candidates that the settings allow."""
     kinds = (False, True) if settings.tied is None else (settings.tied,)
     if n_symbols == 1:
         kinds = (False,)  # the same
     counts: tuple[int, ...] = STATES if settings.n_states is None else (settings.n_states,)
     if settings.n_states is None:
         counts = tuple(k for k in counts if k <= n_nodes) or (min(STATES),)
-    return [Shape(k, tied, MOVES[tied]) for tied in kinds for k in counts]
+    return [Shape(k, tied, TRANSITION_PRIORS[tied]) for tied in kinds for k in counts]
 
 
 def mean_log(logs: Sequence[Array]) -> Array:
@@ -150,8 +149,8 @@ def mean_log(logs: Sequence[Array]) -> Array:
 
 def mean_over(tree: PrefixTree, logs: Array) -> float:
     """Mean of (node,) values over the sequences that end there."""
-    there = tree.ends > 0
-    return float((tree.ends[there] * logs[there]).sum() / max(tree.n_sequences, 1))
+    ending = tree.ends > 0
+    return float((tree.ends[ending] * logs[ending]).sum() / max(tree.n_sequences, 1))
 
 
 def string_logs(tables: AutomatonTables, tree: PrefixTree) -> Array:
@@ -161,7 +160,7 @@ def string_logs(tables: AutomatonTables, tree: PrefixTree) -> Array:
 
 
 class Learning:
-    """One fit: what is learnt from, what is held out, and the way from candidates to automata."""
+    """One fit: training and held-out sequences, and the steps from candidates to automata."""
 
     def __init__(
         self,
@@ -174,24 +173,24 @@ class Learning:
         self._settings, self._report = settings, report
         self._rng = np.random.default_rng(settings.seed)
         self._states: Array | None = None
-        self._tried: list[dict[str, Any]] = []
+        self._candidates: list[dict[str, Any]] = []
         self._n_steps = 0
         self._value: float | None = None
 
     def run(self) -> LearntAutomata:
         """The automata."""
-        shapes = shapes_to_try(self._tree.n_symbols, self._tree.n_nodes, self._settings)
-        found = self._by_em(shapes) if self._settings.learn == "em" else self._by_sampling(shapes)
-        parts, weights, kept = found
-        tried = tuple(self._tried)
-        return LearntAutomata(parts, weights, kept, self._n_steps, self._value, tried)
+        shapes = candidate_shapes(self._tree.n_symbols, self._tree.n_nodes, self._settings)
+        learn = self._by_em if self._settings.learn == "em" else self._by_sampling
+        parts, weights, kept_shapes = learn(shapes)
+        candidates = tuple(self._candidates)
+        return LearntAutomata(parts, weights, kept_shapes, self._n_steps, self._value, candidates)
 
     # -- EM ---------------------------------------------------------------------------------------
 
     def _by_em(
         self, shapes: list[Shape]
     ) -> tuple[tuple[AutomatonTables, ...], Array, tuple[Shape, ...]]:
-        """One automaton: that which predicts held-out sequences best, learnt on by all of them."""
+        """The automaton that predicts held-out sequences best, then EM on all sequences."""
         best: tuple[float, Shape, AutomatonTables] | None = None
         for number, shape in enumerate(shapes):
             self._report(0.8 * number / len(shapes), f"{shape.n_states} states")
@@ -217,7 +216,7 @@ class Learning:
         counts, prior = self._settings.pseudo_counts, AutomatonPrior()
         if counts is not None:
             prior = AutomatonPrior.of_rows(counts, tables.n_states, tables.n_symbols)
-        found = polished_automaton(
+        em_result = polished_automaton(
             tables,
             tree,
             prior=prior,
@@ -225,27 +224,27 @@ class Learning:
             max_iter=max_iter,
             held_out=self._held_tree if stopped else None,
         )
-        self._n_steps += found.n_steps
-        return found.tables
+        self._n_steps += em_result.n_steps
+        return em_result.tables
 
     # -- sampling ---------------------------------------------------------------------------------
 
     def _by_sampling(
         self, shapes: list[Shape]
     ) -> tuple[tuple[AutomatonTables, ...], Array, tuple[Shape, ...]]:
-        """The mean of automata of the best chains, run on with all sequences."""
+        """Samples of the best chains, continued on all sequences."""
         chains = [self._chain(shape, self._start_of_chain(shape)) for shape in shapes]
         weights = np.ones(1)
         if self._held_tree is not None:
             chains = self._chosen(chains)
             weights = self._weights(chains)
-            kept = weights > 0.02
-            chains = [chain for chain, keep in zip(chains, kept, strict=True) if keep]
-            weights = weights[kept] / weights[kept].sum()
+            is_used = weights > 0.02
+            chains = [chain for chain, keep in zip(chains, is_used, strict=True) if keep]
+            weights = weights[is_used] / weights[is_used].sum()
         else:
             chains = chains[:1]
         parts: list[AutomatonTables] = []
-        shares: list[float] = []
+        part_weights: list[float] = []
         every = self._all_sequences()
         for number, (chain, weight) in enumerate(zip(chains, weights, strict=True)):
             sampler = chain.sampler
@@ -253,15 +252,15 @@ class Learning:
                 prior = chain.shape.prior(self._settings.pseudo_counts, self._tree.n_symbols)
                 sampler = Sampler(every, sampler.tables(), prior, self._rng)
 
-            def told(share: float, number: int = number) -> None:
-                done = (number + share) / len(chains)
+            def report_progress(done_of_chain: float, number: int = number) -> None:
+                done = (number + done_of_chain) / len(chains)
                 self._report(0.6 + 0.4 * done, "sampling from all sequences")
 
-            share = max(float(weight), 1 / 3)
-            own = self._samples(sampler, share, told)
-            parts.extend(own)
-            shares.extend([weight / len(own)] * len(own))
-        together = np.array(shares)
+            length = max(float(weight), 1 / 3)
+            samples = self._samples(sampler, length, report_progress)
+            parts.extend(samples)
+            part_weights.extend([weight / len(samples)] * len(samples))
+        together = np.array(part_weights)
         return tuple(parts), together / together.sum(), tuple(chain.shape for chain in chains)
 
     def _start_of_chain(self, shape: Shape) -> AutomatonTables:
@@ -271,11 +270,11 @@ class Learning:
         return self._with_steps(tables, STEPS_BEFORE)
 
     def _samples(
-        self, sampler: Sampler, share: float, told: Callable[[float], None]
+        self, sampler: Sampler, length: float, report_progress: Callable[[float], None]
     ) -> list[AutomatonTables]:
-        """Automata spread over the last two thirds of a chain; a chain of a small share is shorter."""
-        n_sweeps = max(round(share * self._settings.n_sweeps), 1)
-        n_samples = max(round(share * self._settings.n_samples), 1)
+        """Samples from the last two thirds of a chain, of `length` times the usual number of sweeps."""
+        n_sweeps = max(round(length * self._settings.n_sweeps), 1)
+        n_samples = max(round(length * self._settings.n_samples), 1)
         burnt = n_sweeps // 3
         sampler.run(burnt)
         out = []
@@ -283,14 +282,14 @@ class Learning:
         for before, after in pairwise(marks):
             sampler.run(max(int(after - before), 1))
             out.append(sampler.tables())
-            told(float(after) / n_sweeps)
+            report_progress(float(after) / n_sweeps)
         self._n_steps += n_sweeps
         return out
 
     def _chosen(self, chains: list[_Chain]) -> list[_Chain]:
         """The best two chains, and the best of the other kind: the worse half of either drops out in turn.
 
-        Chains of tied transitions start from nothing and take longer to get anywhere: the two kinds meet only
+        Chains of tied transitions start at random and converge later: the two kinds are compared only
         when one of each is left.
         """
         sweeps = max(self._settings.n_sweeps // 12, 1)
@@ -305,37 +304,38 @@ class Learning:
                 chain
                 for tied in (False, True)
                 for chain in sorted(
-                    (each for each in chains if each.shape.tied == tied), key=lambda x: -x.value
+                    (chain for chain in chains if chain.shape.tied == tied),
+                    key=lambda chain: -chain.value,
                 )[:most]
             ]
         self._round(chains, 2 * sweeps)
-        chains = self._varied(max(chains, key=lambda each: each.value)) + chains
+        chains = self._varied(max(chains, key=lambda chain: chain.value)) + chains
         self._round(chains, 2 * sweeps)
-        chains = sorted(chains, key=lambda each: -each.value)
+        chains = sorted(chains, key=lambda chain: -chain.value)
         others = [chain for chain in chains if chain.shape.tied != chains[0].shape.tied]
         return [*chains[:2], *(chain for chain in others[:1] if chain not in chains[:2])]
 
     def _varied(self, best: _Chain) -> list[_Chain]:
-        """Chains like a chain with other pseudo-counts, that go on from it, or from more EM at its start."""
+        """Chains with smaller pseudo-counts that continue the best one, or start from more EM."""
         shape, now = best.shape, best.sampler.tables()
         fewer, least = (
-            replace(shape, move=shape.move * factor) for factor in FEWER_MOVES[shape.tied]
+            replace(shape, move=shape.move * factor) for factor in SMALLER_FACTORS[shape.tied]
         )
         if shape.tied:
             return [self._chain(fewer, now), self._chain(least, now)]
         polished = self._with_steps(best.start, MORE_STEPS)
         starts = ((fewer, now), (fewer, polished), (least, polished))
-        return [self._chain(*each) for each in starts]
+        return [self._chain(*start) for start in starts]
 
     def _with_steps(self, tables: AutomatonTables, limits: tuple[int, float]) -> AutomatonTables:
-        """After some steps of EM, fewer where they would take long."""
+        """After some steps of EM, fewer where these are expensive."""
         steps, products = limits
-        each = 2.0 * self._tree.n_nodes * tables.n_states**2
-        steps = int(np.clip(products / each, min(_LEAST_STEPS, steps), steps))
+        products_per_step = 2.0 * self._tree.n_nodes * tables.n_states**2
+        steps = int(np.clip(products / products_per_step, min(_LEAST_STEPS, steps), steps))
         return self._polished(tables, self._tree, steps, stopped=False)
 
     def _round(self, chains: list[_Chain], sweeps: int) -> None:
-        """Run all chains on, and judge each by its last automata together."""
+        """Continue all chains, and score each by the mean of its last automata."""
         assert self._held_tree is not None
         for number, chain in enumerate(chains):
             self._report(0.6 * number / len(chains), f"{len(chains)} chains of {sweeps} sweeps")
@@ -350,18 +350,18 @@ class Learning:
             self._n_steps += sweeps
 
     def _weights(self, chains: list[_Chain]) -> Array:
-        """(chain,) shares under which held-out sequences are likeliest."""
+        """(chain,) mixture weights of highest held-out likelihood, by EM."""
         assert self._held_tree is not None
         ends = self._held_tree.ends.astype(np.float64)
-        there = ends > 0
-        logs = np.array([chain.logs[there] for chain in chains])
+        ending = ends > 0
+        logs = np.array([chain.logs[ending] for chain in chains])
         weights = np.full(len(chains), 1 / len(chains))
         for _ in range(50):
             joint = np.log(np.maximum(weights, 1e-300))[:, None] + logs
-            shares = np.exp(joint - np.logaddexp.reduce(joint, axis=0))
-            weights = shares @ ends[there] / ends[there].sum()
+            responsibilities = np.exp(joint - np.logaddexp.reduce(joint, axis=0))
+            weights = responsibilities @ ends[ending] / ends[ending].sum()
         joint = np.log(np.maximum(weights, 1e-300))[:, None] + logs
-        total = ends[there] @ np.logaddexp.reduce(joint, axis=0)
+        total = ends[ending] @ np.logaddexp.reduce(joint, axis=0)
         self._value = float(total / max(self._held_tree.n_sequences, 1))
         return np.asarray(weights)
 
@@ -371,11 +371,11 @@ class Learning:
         if self._states is None and not shape.tied:
             self._states = embedded(self._tree, self._held_tree)
         states = np.zeros((0, 0)) if self._states is None else self._states
-        return starting_tables(self._tree, states, shape, self._rng)
+        return start_tables(self._tree, states, shape, self._rng)
 
     @cached_property
     def _sequences(self) -> Sequences:
-        """Those of the tree, one by one."""
+        """Those of the tree."""
         return self._tree.sequences()
 
     def _chain(self, shape: Shape, tables: AutomatonTables) -> _Chain:
@@ -388,7 +388,7 @@ class Learning:
         return (self._tree + self._held_tree).sequences()
 
     def _note(self, shape: Shape, value: float, n_sweeps: int = 0) -> None:
-        self._tried.append(
+        self._candidates.append(
             {
                 "n_states": shape.n_states,
                 "tied": shape.tied,

@@ -1,4 +1,4 @@
-"""The number of hidden states, by sequences that are left out."""
+"""Selection of the number of hidden states on held-out sequences."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 LADDER = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
-# Numbers of states in a row that are no better, before the ladder ends. Operators may need several
-# dimensions more at once, say for things that come round, and cost little.
+# Numbers of states in a row without improvement before the ladder ends. Operators may need several more
+# dimensions at once, say for periodic sequences, and cost little.
 PATIENCE, PATIENCE_OF_OPERATORS = 2, 4
 POSITIONS_PER_STATE = 25  # at least
 LEFT_OUT = 5  # one in so many
-FEW_SEQUENCES = 10  # fewer are cut into stretches
-STRETCH = 100  # positions of a stretch, fewer where that gives too few stretches
-MOST_POSITIONS = 400_000  # that choices are made with
+FEW_SEQUENCES = 10  # fewer are cut into pieces
+STRETCH = 100  # positions of a piece, fewer where that gives too few pieces
+MOST_POSITIONS = 400_000  # used for selection
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The number of states that was chosen, and the table of those that were tried."""
+    """The selected number of states, and the scores of all candidates."""
 
     n_states: int
     candidates: list[dict[str, Any]]
@@ -37,7 +37,7 @@ class Choice:
 
 def choose_states(
     learn: Callable[[int], Any],
-    ask: Callable[[Any], Array],
+    score: Callable[[Any], Array],
     n_positions: int,
     *,
     most: int | None = None,
@@ -50,47 +50,53 @@ def choose_states(
     Parameters
     ----------
     learn : callable
-        From a number of states to a model; a `RankError` ends the ladder, and so does a `DataError`: what
-        is kept may be too short where the whole is not.
-    ask : callable
-        From a model to (sequence,) log-probabilities of sequences that it has not seen.
+        From a number of states to a model; a `RankError` ends the ladder, and so does a `DataError`: the
+        training part may be too short where all sequences are not.
+    score : callable
+        From a model to (sequence,) log-probabilities of held-out sequences.
     n_positions : int
-        That the models learn from.
+        Of the training part.
     most : int, optional
         Largest number of states.
     least : int
-        States up to which the ladder goes in any case.
+        States that the ladder reaches in any case.
     patience : int
-        Numbers of states in a row that may be no better.
+        Numbers of states in a row without improvement.
     report : callable
     """
     limit = max(1, min(n_positions // POSITIONS_PER_STATE, most or LADDER[-1]))
     ladder = [k for k in LADDER if k <= limit]
-    logs: dict[int, Array] = {}
+    by_states: dict[int, Array] = {}
     waited = 0
     for place, k in enumerate(ladder):
         report(0.9 * place / len(ladder), f"{k} states")
         try:
-            found = np.maximum(ask(learn(k)), IMPOSSIBLE)
+            scores = np.maximum(score(learn(k)), IMPOSSIBLE)
         except (RankError, DataError):
             break
         waited = (
-            0 if not logs or found.mean() > max(l.mean() for l in logs.values()) else waited + 1
+            0
+            if not by_states or scores.mean() > max(l.mean() for l in by_states.values())
+            else waited + 1
         )
-        logs[k] = found
+        by_states[k] = scores
         if waited >= (patience or PATIENCE) and k >= (least or 1):
             break
-    if not logs:
+    if not by_states:
         return Choice(1, [])
-    best = max(logs, key=lambda k: (logs[k].mean(), -k))
-    chosen = next(k for k in sorted(logs) if not surely_better(logs[best], logs[k], None))
-    table = [{"n_states": k, "held_out_score": float(each.mean())} for k, each in logs.items()]
+    best = max(by_states, key=lambda k: (by_states[k].mean(), -k))
+    chosen = next(
+        k for k in sorted(by_states) if not surely_better(by_states[best], by_states[k], None)
+    )
+    table = [
+        {"n_states": k, "held_out_score": float(scores.mean())} for k, scores in by_states.items()
+    ]
     return Choice(chosen, table)
 
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Stretches of positions."""
+    """Consecutive positions, cut out of sequences."""
 
     firsts: Integers  # (piece,)
     lengths: Integers  # (piece,)
@@ -108,13 +114,13 @@ class Pieces:
 
 
 def left_out(ends: Integers, seed: int) -> tuple[Pieces, Pieces]:
-    """What to learn from while choosing, and what is left out: sequences, or stretches of a few.
+    """Training and held-out parts for selection: sequences, or pieces where there are few.
 
     Parameters
     ----------
     ends : (sequence + 1,)
     seed : int
-        Which sequences are left out.
+        Of the choice of held-out sequences.
     """
     firsts, lengths = ends[:-1], np.diff(ends)
     firsts, lengths = firsts[lengths > 0], lengths[lengths > 0]
@@ -124,14 +130,15 @@ def left_out(ends: Integers, seed: int) -> tuple[Pieces, Pieces]:
     else:
         size = int(np.clip(lengths.sum() // (4 * LEFT_OUT), 1, STRETCH))
         parts = [np.arange(f, f + n, size) for f, n in zip(firsts, lengths, strict=True)]
-        stops = np.repeat(firsts + lengths, [len(each) for each in parts])
+        stops = np.repeat(firsts + lengths, [len(part) for part in parts])
         firsts = np.concatenate(parts)
         lengths = np.minimum(stops - firsts, size)
-        order = np.arange(len(lengths))  # stretches in turn
+        order = np.arange(len(lengths))  # pieces in turn
     if lengths.sum() > MOST_POSITIONS:
         order = order[: max(int(MOST_POSITIONS / lengths.mean()), 2)]
-    out = order[LEFT_OUT - 1 :: LEFT_OUT]
-    out = out if len(out) else order[-1:]
-    kept = np.setdiff1d(order, out)
-    kept = kept if len(kept) else out
-    return Pieces(firsts[kept], lengths[kept]), Pieces(firsts[np.sort(out)], lengths[np.sort(out)])
+    held_out = order[LEFT_OUT - 1 :: LEFT_OUT]
+    held_out = held_out if len(held_out) else order[-1:]
+    training = np.setdiff1d(order, held_out)
+    training = training if len(training) else held_out
+    held_out = np.sort(held_out)
+    return Pieces(firsts[training], lengths[training]), Pieces(firsts[held_out], lengths[held_out])

@@ -1,4 +1,4 @@
-"""What is kept while data stream by: counts, and a random sample that does not depend on the chunks."""
+"""What `partial_fit` keeps: counts, and a random sample that does not depend on the chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.learn.fit import FittedHMM, fit_hmm, unvisited
-from tacit.sequences.learn.hmm_learners import gone_on
+from tacit.sequences.learn.hmm_learners import continued
 from tacit.sequences.moments.ngrams import NgramCounts
 from tacit.sequences.moments.symbol_windows import symbol_windows
 
@@ -23,48 +23,48 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 
-MOST_KEPT = 1 << 20  # positions
+MOST_POSITIONS = 1 << 20  # of the sample
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """Sequences drawn from all that went by, each as likely as any other of its length.
+class Sample:
+    """A random sample of all sequences so far.
 
     Every sequence has a random number that follows from its place in the stream; those with the lowest are
-    kept, as many as there is room for. However the stream is cut into chunks, the same are kept.
+    kept, up to `MOST_POSITIONS`. However the stream is cut into chunks, the same are kept.
     """
 
     sequences: Sequences
     places: Integers  # (sequence,)  in the stream
-    n_seen: int  # sequences that went by
+    n_seen: int  # sequences so far
     seed: int
 
     @staticmethod
-    def of(sequences: Sequences, seed: int) -> Kept:
+    def of(sequences: Sequences, seed: int) -> Sample:
         """Of the first chunk."""
         empty = Sequences(np.zeros(0, np.int32), np.zeros(0, np.int64), sequences.symbols)
-        return Kept(empty, np.zeros(0, np.int64), 0, seed).joined(sequences)
+        return Sample(empty, np.zeros(0, np.int64), 0, seed).joined(sequences)
 
-    def joined(self, others: Sequences) -> Kept:
+    def joined(self, others: Sequences) -> Sample:
         """With another chunk, coded by the same symbols."""
         n_old, n_new = len(self.places), len(others.lengths)
         places = np.concatenate([self.places, self.n_seen + np.arange(n_new)])
         lengths = np.concatenate([self.sequences.lengths, others.lengths])
-        chosen = lowest(mixed(places, self.seed), lengths, MOST_KEPT)
+        chosen = lowest(mixed(places, self.seed), lengths, MOST_POSITIONS)
         old = self.sequences.take(chosen[chosen < n_old])
         new = others.take(chosen[chosen >= n_old] - n_old) if len(chosen) < len(places) else others
         both = Sequences(
             np.concatenate([old.codes, new.codes]), lengths[chosen], self.sequences.symbols
         )
-        return Kept(both, places[chosen], self.n_seen + n_new, self.seed)
+        return Sample(both, places[chosen], self.n_seen + n_new, self.seed)
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """What stays of sequences that went by: counts of all, a sample of them, and how far stepwise EM is."""
+    """Counts of all sequences so far, a sample of them, and the state of stepwise EM."""
 
     counts: NgramCounts
-    kept: Kept
+    sample: Sample
     windows: WindowMoments | None = None  # with longer pasts and futures
     online: OnlineHmm | None = None
 
@@ -72,16 +72,16 @@ class Stream:
     def of(data: Sequences, settings: HMMSettings) -> Stream:
         """Of the first chunk."""
         counts = NgramCounts.of(data, n_jobs=settings.n_jobs)
-        return Stream(counts, Kept.of(data, settings.seed), _windows(data, settings))
+        return Stream(counts, Sample.of(data, settings.seed), _windows(data, settings))
 
     @property
     def data(self) -> Sequences:
         """The sample."""
-        return self.kept.sequences
+        return self.sample.sequences
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Of all that went by."""
+        """Of all sequences so far."""
         counts = self.counts
         return {
             "n_sequences": counts.n_sequences,
@@ -94,42 +94,42 @@ class Stream:
         counts = self.counts + NgramCounts.of(data, n_jobs=settings.n_jobs)
         online, windows = self.online, self.windows
         if online is not None and settings.learn == "online-em":
-            online = gone_on(online, data, counts.n_sequences, settings)
+            online = continued(online, data, counts.n_sequences, settings)
         more = _windows(data, settings)
         if windows is not None and more is not None:
             windows = windows + more
-        return Stream(counts, self.kept.joined(data), windows, online)
+        return Stream(counts, self.sample.joined(data), windows, online)
 
     def fitted(
         self, emission: Emission, n_states: int | str, settings: HMMSettings, report: Report
     ) -> tuple[FittedHMM, Stream]:
-        """A model of what went by, and the stream that goes on from it."""
+        """A model of all sequences so far, and the stream to continue from."""
         from tacit.sequences.learn.em.hmm import OnlineHmm
 
-        online = self.online
+        before = self.online
         stepwise = settings.learn == "online-em"
-        if stepwise and online is not None and n_states in ("auto", online.tables.n_states):
-            return self._gone_on(online, settings), self
-        found = fit_hmm(emission, self.data, self, None, n_states, settings, report)
+        if stepwise and before is not None and n_states in ("auto", before.tables.n_states):
+            return self._continued(before, settings), self
+        fit = fit_hmm(emission, self.data, self, None, n_states, settings, report)
         if not stepwise:
-            return found, replace(self, online=None)
-        tables = found.parameters
-        begun = gone_on(OnlineHmm.of(tables), self.data, self.counts.n_sequences, settings)
-        return found, replace(self, online=replace(begun, tables=tables))
+            return fit, replace(self, online=None)
+        tables = fit.parameters
+        online = continued(OnlineHmm.of(tables), self.data, self.counts.n_sequences, settings)
+        return fit, replace(self, online=replace(online, tables=tables))
 
-    def _gone_on(self, online: OnlineHmm, settings: HMMSettings) -> FittedHMM:
-        """What stepwise EM has come to."""
+    def _continued(self, online: OnlineHmm, settings: HMMSettings) -> FittedHMM:
+        """The current model of stepwise EM."""
         tables = online.tables
         if settings.stationary:
             tables = replace(tables, initial=tables.stationary)
-        told = {
+        diagnostics = {
             "learn": settings.learn,
             **self.sizes,
             "n_states": tables.n_states,
             "n_steps": online.n_batches,
             "unvisited_states": unvisited(tables, self.sizes),
         }
-        return FittedHMM(tables, told)
+        return FittedHMM(tables, diagnostics)
 
 
 def _windows(data: Sequences, settings: HMMSettings) -> WindowMoments | None:
@@ -139,12 +139,12 @@ def _windows(data: Sequences, settings: HMMSettings) -> WindowMoments | None:
 
 
 def lowest(numbers: NDArray[np.uint64], lengths: Integers, most: int) -> Integers:
-    """Which sequences have the lowest numbers, as many as have so many positions together; in their order."""
+    """The sequences with the lowest numbers, of at most `most` positions together; in their order."""
     every = np.arange(len(numbers))
     total = int(lengths.sum())
     if total <= most:
         return every
-    # Only a part needs to be sorted: a little more than the share of the lowest that fits.
+    # Only a part needs to be sorted: a few more than the lowest that fit.
     few = every[numbers < np.uint64(int(2**64 * min(1.3 * most / total, 0.999)))]
     if int(lengths[few].sum()) < most:
         few = every
@@ -155,7 +155,7 @@ def lowest(numbers: NDArray[np.uint64], lengths: Integers, most: int) -> Integer
 
 
 def mixed(places: Integers, seed: int) -> NDArray[np.uint64]:
-    """Numbers of 64 bits that look random (the finish of splitmix64)."""
+    """Pseudo-random numbers of 64 bits (the finaliser of splitmix64)."""
     with np.errstate(over="ignore"):
         mixed = places.astype(np.uint64) + np.uint64(1) + np.uint64(seed % 2**32) * np.uint64(2**32)
         mixed *= np.uint64(0x9E3779B97F4A7C15)

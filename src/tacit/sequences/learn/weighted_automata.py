@@ -1,4 +1,4 @@
-"""Weighted automata learnt from sequences: blocks, rank and mixing by what is left out."""
+"""Weighted automata learnt from sequences: blocks, rank and mixing selected on held-out sequences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tacit.sequences.model.automata import Automaton, HankelFactors, hankel_fact
 from tacit.sequences.model.interpolated_ngrams import Ngrams
 from tacit.sequences.moments.hankel import STATISTICS, HankelBlocks, SubstringCounts, hankel_blocks
 from tacit.sequences.moments.prefixes import PrefixTree
-from tacit.sequences.query.automata import MixedAutomaton, Told, mixed, walked_levels
+from tacit.sequences.query.automata import MixedAutomaton, NodePredictions, mixed, walked_levels
 
 Array = NDArray[np.float64]
 
@@ -25,13 +25,13 @@ BASIS, SIDE = 300, 5
 OTHER_BASES = (100, 1000)
 RANKS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 26, 32, 40, 50, 64)
 MIXINGS = (0.02, 0.1, 0.3, 0.6)
-# Singular values that are told: so many times the rank, and so many more.
-TOLD_TIMES, TOLD_MORE = 2, 10
+# Singular values in the diagnostics: so many times the rank, and so many more.
+SHOWN_TIMES, SHOWN_MORE = 2, 10
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedChoice:
-    """How a weighted automaton is learnt; None is to be chosen."""
+class WeightedSettings:
+    """How a weighted automaton is learnt; None is to be selected."""
 
     rank: int | None = None
     statistics: str | None = None
@@ -43,16 +43,16 @@ class WeightedChoice:
 
 @dataclass(frozen=True, eq=False)
 class LearntWeighted:
-    """A predictor with what was tried."""
+    """A predictor with its candidates."""
 
     predictor: MixedAutomaton
-    choice: WeightedChoice
-    singular_values: Array  # as many as the rank, then more that were cut
+    choice: WeightedSettings
+    singular_values: Array  # those of the rank, then some that were cut
     candidates: tuple[dict[str, Any], ...]
 
 
 def learn_weighted(
-    tree: PrefixTree, held_out: PrefixTree | None, wanted: WeightedChoice, report: Report
+    tree: PrefixTree, held_out: PrefixTree | None, settings: WeightedSettings, report: Report
 ) -> LearntWeighted:
     """The weighted automaton of some sequences.
 
@@ -61,86 +61,88 @@ def learn_weighted(
     tree : PrefixTree
         Of the sequences to learn from, without those that are held out.
     held_out : PrefixTree or None
-        Of sequences to choose by; None where nothing is to be chosen.
-    wanted : WeightedChoice
+        Of held-out sequences; None where nothing is to be selected.
+    settings : WeightedSettings
     """
-    tried: list[tuple[float, WeightedChoice]] = []
+    candidates: list[tuple[float, WeightedSettings]] = []
     if held_out is not None:
-        counts = SubstringCounts.of(tree, 2 * wanted.side + 1)
-        tried = _tried(tree, counts, held_out, wanted, report)
-        wanted = max(tried, key=lambda each: each[0])[1]
-        counts = counts + SubstringCounts.of(held_out, 2 * wanted.side + 1)
+        counts = SubstringCounts.of(tree, 2 * settings.side + 1)
+        candidates = _scored_choices(tree, counts, held_out, settings, report)
+        settings = max(candidates, key=lambda candidate: candidate[0])[1]
+        counts = counts + SubstringCounts.of(held_out, 2 * settings.side + 1)
         tree = tree + held_out
     else:
-        counts = SubstringCounts.of(tree, 2 * wanted.side + 1)
+        counts = SubstringCounts.of(tree, 2 * settings.side + 1)
     report(0.9, "all sequences")
-    rank, mixing = wanted.rank, wanted.mixing
+    rank, mixing = settings.rank, settings.mixing
     assert rank is not None
     assert mixing is not None
-    blocks = _blocks(counts, wanted)
-    factors = hankel_factors(blocks, rank, scaled=bool(wanted.scaled))
+    blocks = _blocks(counts, settings)
+    factors = hankel_factors(blocks, rank, scaled=bool(settings.scaled))
     if held_out is not None and factors.max_rank == 0:
-        # Almost all strings are rare, and those of the basis are others now.
-        wanted = replace(wanted, statistics="substring")
-        blocks = _blocks(counts, wanted)
-        factors = hankel_factors(blocks, rank, scaled=bool(wanted.scaled))
+        # Almost all strings are rare, and the basis has changed.
+        settings = replace(settings, statistics="substring")
+        blocks = _blocks(counts, settings)
+        factors = hankel_factors(blocks, rank, scaled=bool(settings.scaled))
     rank = rank if held_out is None else min(rank, factors.max_rank)
     predictor = MixedAutomaton(factors.automaton(rank), Ngrams.of(tree), mixing)
     n = 1 if held_out is None else held_out.n_sequences
-    candidates = tuple({**_plain(choice), "held_out": value / n} for value, choice in tried)
-    values = hankel_values(blocks, TOLD_TIMES * rank + TOLD_MORE, scaled=bool(wanted.scaled))
-    return LearntWeighted(predictor, replace(wanted, rank=rank), values, candidates)
+    plain_candidates = tuple(
+        {**_plain(choice), "held_out": value / n} for value, choice in candidates
+    )
+    values = hankel_values(blocks, SHOWN_TIMES * rank + SHOWN_MORE, scaled=bool(settings.scaled))
+    return LearntWeighted(predictor, replace(settings, rank=rank), values, plain_candidates)
 
 
-def _tried(
+def _scored_choices(
     tree: PrefixTree,
     counts: SubstringCounts,
     held_out: PrefixTree,
-    wanted: WeightedChoice,
+    settings: WeightedSettings,
     report: Report,
-) -> list[tuple[float, WeightedChoice]]:
-    """Held-out log-likelihoods of choices: blocks of one size first, then other sizes of the best."""
+) -> list[tuple[float, WeightedSettings]]:
+    """Held-out log-likelihoods of settings: blocks of one size first, then other sizes of the best."""
     ngrams = Ngrams.of(tree)
-    tried: list[tuple[float, WeightedChoice]] = []
-    kinds = STATISTICS if wanted.statistics is None else (wanted.statistics,)
-    scalings = (True, False) if wanted.scaled is None else (wanted.scaled,)
-    first = BASIS if wanted.basis is None else wanted.basis
+    candidates: list[tuple[float, WeightedSettings]] = []
+    kinds = STATISTICS if settings.statistics is None else (settings.statistics,)
+    scalings = (True, False) if settings.scaled is None else (settings.scaled,)
+    first = BASIS if settings.basis is None else settings.basis
     blocks = [
-        replace(wanted, statistics=kind, scaled=scaled, basis=first)
+        replace(settings, statistics=kind, scaled=scaled, basis=first)
         for kind in reversed(kinds)
         for scaled in scalings
     ]
     for number, choice in enumerate(blocks):
         report(0.8 * number / (len(blocks) + 2), f"{choice.statistics} statistics")
-        tried.extend(_ranks_tried(counts, ngrams, held_out, choice, wanted))
-    if not tried:
+        candidates.extend(_scored_ranks(counts, ngrams, held_out, choice, settings))
+    if not candidates:
         raise RankError(
             f"the Hankel matrix of {' and '.join(kinds)} statistics is zero: no sequence is so short; learn "
             f'from statistics="substring", or "auto"'
         )
-    if wanted.basis is None:
-        best = max(tried, key=lambda each: each[0])[1]
+    if settings.basis is None:
+        best = max(candidates, key=lambda candidate: candidate[0])[1]
         for basis in OTHER_BASES:
-            choice = replace(best, basis=basis, rank=wanted.rank, mixing=wanted.mixing)
-            tried.extend(_ranks_tried(counts, ngrams, held_out, choice, wanted))
-    return tried
+            choice = replace(best, basis=basis, rank=settings.rank, mixing=settings.mixing)
+            candidates.extend(_scored_ranks(counts, ngrams, held_out, choice, settings))
+    return candidates
 
 
-def _ranks_tried(
+def _scored_ranks(
     counts: SubstringCounts,
     ngrams: Ngrams,
     held_out: PrefixTree,
-    choice: WeightedChoice,
-    wanted: WeightedChoice,
-) -> Iterator[tuple[float, WeightedChoice]]:
+    choice: WeightedSettings,
+    settings: WeightedSettings,
+) -> Iterator[tuple[float, WeightedSettings]]:
     """Held-out log-likelihoods of all ranks and mixings of one choice of blocks."""
-    ranks = RANKS if wanted.rank is None else (wanted.rank,)
+    ranks = RANKS if settings.rank is None else (settings.rank,)
     factors = _factors(counts, choice, max(ranks))
     if factors.max_rank == 0:
         return  # no sequence is as short as the strings that are counted
-    if wanted.rank is not None and wanted.rank > factors.max_rank:
-        factors.automaton(wanted.rank)  # raises
-    mixings = MIXINGS if wanted.mixing is None else (wanted.mixing,)
+    if settings.rank is not None and settings.rank > factors.max_rank:
+        factors.automaton(settings.rank)  # raises
+    mixings = MIXINGS if settings.mixing is None else (settings.mixing,)
     usable = sorted({min(rank, factors.max_rank) for rank in ranks})
     best, fell = -np.inf, 0
     for rank in usable:
@@ -157,30 +159,30 @@ def _ranks_tried(
 def _held_out_values(
     predictor: MixedAutomaton, tree: PrefixTree, mixings: tuple[float, ...]
 ) -> list[float]:
-    """Log-likelihoods of the sequences of a tree, for each share of the n-grams."""
+    """Log-likelihoods of the sequences of a tree, for each weight of the n-grams."""
     shape = (tree.n_nodes, predictor.n_symbols + 1)
-    found, usual = np.empty(shape), np.empty(shape)
+    predicted, ngram = np.empty(shape), np.empty(shape)
     broken = np.empty(tree.n_nodes, dtype=np.bool_)
     for level, state in walked_levels(predictor, tree):
-        found[level], usual[level], _ = predictor.unmixed(state)
+        predicted[level], ngram[level], _ = predictor.unmixed(state)
         broken[level] = state[1]
     return [
-        Told(tree, mixed(found, usual, broken, mixing), Repairs(), 0).log_likelihood
+        NodePredictions(tree, mixed(predicted, ngram, broken, mixing), Repairs(), 0).log_likelihood
         for mixing in mixings
     ]
 
 
-def _factors(counts: SubstringCounts, choice: WeightedChoice, max_rank: int) -> HankelFactors:
+def _factors(counts: SubstringCounts, choice: WeightedSettings, max_rank: int) -> HankelFactors:
     return hankel_factors(_blocks(counts, choice), max_rank, scaled=bool(choice.scaled))
 
 
-def _blocks(counts: SubstringCounts, choice: WeightedChoice) -> HankelBlocks:
+def _blocks(counts: SubstringCounts, choice: WeightedSettings) -> HankelBlocks:
     assert choice.statistics is not None
     assert choice.basis is not None
     return hankel_blocks(counts, choice.statistics, choice.basis, choice.side)
 
 
-def _plain(choice: WeightedChoice) -> dict[str, Any]:
+def _plain(choice: WeightedSettings) -> dict[str, Any]:
     return {
         "rank": choice.rank,
         "statistics": choice.statistics,
@@ -190,31 +192,31 @@ def _plain(choice: WeightedChoice) -> dict[str, Any]:
     }
 
 
-def chosen_weighted(
-    tree: PrefixTree, held_out: PrefixTree, wanted: WeightedChoice
-) -> WeightedChoice:
-    """The choice under which held-out sequences are likeliest."""
-    counts = SubstringCounts.of(tree, 2 * wanted.side + 1)
-    tried = _tried(tree, counts, held_out, wanted, silent)
-    return max(tried, key=lambda each: each[0])[1]
+def selected_settings(
+    tree: PrefixTree, held_out: PrefixTree, settings: WeightedSettings
+) -> WeightedSettings:
+    """The settings of highest held-out likelihood."""
+    counts = SubstringCounts.of(tree, 2 * settings.side + 1)
+    candidates = _scored_choices(tree, counts, held_out, settings, silent)
+    return max(candidates, key=lambda candidate: candidate[0])[1]
 
 
-def weighted_automaton(tree: PrefixTree, choice: WeightedChoice) -> Automaton:
-    """The automaton of a choice, of a smaller rank where the counts do not carry it."""
+def weighted_automaton(tree: PrefixTree, choice: WeightedSettings) -> Automaton:
+    """The automaton of complete settings, of a smaller rank where the counts do not support it."""
     assert choice.rank is not None
     counts = SubstringCounts.of(tree, 2 * choice.side + 1)
     factors = _factors(counts, choice, choice.rank)
     return factors.automaton(max(min(choice.rank, factors.max_rank), 1))
 
 
-def usual_choice(tree: PrefixTree, wanted: WeightedChoice) -> WeightedChoice:
-    """What is not given filled in, where there is too little to choose by: a small rank, many n-grams."""
+def default_settings(tree: PrefixTree, settings: WeightedSettings) -> WeightedSettings:
+    """Defaults for what is not given, where there are too few sequences for selection: a small rank."""
     filled = replace(
-        wanted,
-        statistics=wanted.statistics or "substring",
-        basis=wanted.basis or BASIS,
-        scaled=True if wanted.scaled is None else wanted.scaled,
-        mixing=0.3 if wanted.mixing is None else wanted.mixing,
+        settings,
+        statistics=settings.statistics or "substring",
+        basis=settings.basis or BASIS,
+        scaled=True if settings.scaled is None else settings.scaled,
+        mixing=0.3 if settings.mixing is None else settings.mixing,
     )
     if filled.rank is not None:
         return filled

@@ -1,7 +1,7 @@
-"""Compiled passes over the tree of beginnings of sequences, for probabilistic automata.
+"""Compiled passes of probabilistic automata over the prefix tree of sequences.
 
-Nodes come after their parents. States of little weight are skipped: an automaton that is almost deterministic
-costs almost nothing.
+Nodes come after their parents. States of negligible probability are skipped, which makes almost deterministic
+automata fast.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ import numpy as np
 from numba import njit
 
 TINY = 1e-200
-# States with a smaller share than this of a node's weight are skipped.
+# States of smaller probability at a node are skipped.
 SKIPPED = 1e-12
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _onwards(above, emit, step, symbol, own):
-    """Add to the weights of states after a symbol."""
-    k = len(own)
+def _add_forward(before, emit, step, symbol, after):
+    """Add the weights of states after a symbol to `after`."""
+    k = len(after)
     for q in range(k):
-        share = above[q] * emit[q, symbol]
-        if share > SKIPPED:
+        weight = before[q] * emit[q, symbol]
+        if weight > SKIPPED:
             row = step[q]
             for r in range(k):
-                own[r] += share * row[r]
+                after[r] += weight * row[r]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def forward(initial, emit, transitions, groups, parents, symbols, states, logs):
-    """Probabilities of states given each beginning, and the logarithms of the beginnings' probabilities.
+    """Probabilities of states given each prefix, and the log-probabilities of the prefixes.
 
     Parameters
     ----------
-    start : (state,)
+    initial : (state,)
     emit : (state, symbol + 1)
     transitions : (group, state, next state)
     groups : (symbol,)
@@ -49,43 +49,45 @@ def forward(initial, emit, transitions, groups, parents, symbols, states, logs):
         states[0, q] = initial[q]
     logs[0] = 0.0
     for node in range(1, len(parents)):
-        above, own, symbol = states[parents[node]], states[node], symbols[node]
+        before, after, symbol = states[parents[node]], states[node], symbols[node]
         for r in range(k):
-            own[r] = 0.0
+            after[r] = 0.0
         if symbol >= 0:
-            _onwards(above, emit, transitions[groups[symbol]], symbol, own)
+            _add_forward(before, emit, transitions[groups[symbol]], symbol, after)
         else:
             for any_symbol in range(n_symbols):
-                _onwards(above, emit, transitions[groups[any_symbol]], any_symbol, own)
+                _add_forward(before, emit, transitions[groups[any_symbol]], any_symbol, after)
         total = 0.0
         for r in range(k):
-            total += own[r]
+            total += after[r]
         if total < TINY:
             total = TINY
             for r in range(k):
-                own[r] = TINY / k
+                after[r] = TINY / k
         over = 1.0 / total
         for r in range(k):
-            own[r] *= over
+            after[r] *= over
         logs[node] = logs[parents[node]] + math.log(total)
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _backwards(above, emit, step, symbol, scale, own, back, n_emit, n_moves):
-    """Add to the weights of states before a symbol, and to the expected counts of what led on."""
-    k = len(own)
+def _add_backward(
+    above, emit, step, symbol, scale, backward, backward_above, n_emit, n_transitions
+):
+    """Add the backward weights before a symbol to `backward_above`, and the expected counts."""
+    k = len(backward)
     for q in range(k):
-        share = above[q] * emit[q, symbol]
-        if share > SKIPPED:
-            share *= scale
-            row, out = step[q], n_moves[q]
-            found = 0.0
+        weight = above[q] * emit[q, symbol]
+        if weight > SKIPPED:
+            weight *= scale
+            row, out = step[q], n_transitions[q]
+            summed = 0.0
             for r in range(k):
-                through = row[r] * own[r]
-                found += through
-                out[r] += share * through
-            n_emit[q, symbol] += share * found
-            back[q] += emit[q, symbol] * scale * found
+                through = row[r] * backward[r]
+                summed += through
+                out[r] += weight * through
+            n_emit[q, symbol] += weight * summed
+            backward_above[q] += emit[q, symbol] * scale * summed
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
@@ -99,29 +101,29 @@ def expect(
     ends,
     states,
     logs,
-    back,
-    n_start,
+    backward,
+    n_initial,
     n_emit,
-    n_moves,
+    n_transitions,
 ):
-    """Log-likelihood of the sequences of a tree; expected counts are filled.
+    """Log-likelihood of the sequences of a tree; expected counts are filled in.
 
     Parameters
     ----------
     initial, emit, transitions, groups, parents, symbols, states, logs : see `forward`
     ends : (node,)
-        How many sequences end there.
-    back : (node, state)  room
-    n_start, n_emit, n_moves : like initial, emit, transitions
+        How many sequences end at each node.
+    backward : (node, state)  work space
+    n_initial, n_emit, n_transitions : like initial, emit, transitions
     """
     forward(initial, emit, transitions, groups, parents, symbols, states, logs)
     k = len(initial)
     n_symbols = emit.shape[1] - 1
     n_emit[:] = 0.0
-    n_moves[:] = 0.0
+    n_transitions[:] = 0.0
     total = 0.0
     for node in range(len(parents)):
-        own = back[node]
+        row = backward[node]
         mass = TINY
         if ends[node] > 0:
             for q in range(k):
@@ -129,41 +131,45 @@ def expect(
             total += ends[node] * (logs[node] + math.log(mass))
         over = ends[node] / mass
         for q in range(k):
-            own[q] = emit[q, n_symbols] * over
-            n_emit[q, n_symbols] += states[node, q] * own[q]
+            row[q] = emit[q, n_symbols] * over
+            n_emit[q, n_symbols] += states[node, q] * row[q]
     for node in range(len(parents) - 1, 0, -1):
         up, symbol = parents[node], symbols[node]
         scale = math.exp(logs[up] - logs[node])
-        above, own, under = states[up], back[node], back[up]
+        above, row, out = states[up], backward[node], backward[up]
         if symbol >= 0:
             g = groups[symbol]
-            _backwards(above, emit, transitions[g], symbol, scale, own, under, n_emit, n_moves[g])
+            _add_backward(
+                above, emit, transitions[g], symbol, scale, row, out, n_emit, n_transitions[g]
+            )
         else:
-            for each in range(n_symbols):
-                g = groups[each]
-                _backwards(above, emit, transitions[g], each, scale, own, under, n_emit, n_moves[g])
+            for x in range(n_symbols):
+                g = groups[x]
+                _add_backward(
+                    above, emit, transitions[g], x, scale, row, out, n_emit, n_transitions[g]
+                )
     for q in range(k):
-        n_start[q] = initial[q] * back[0, q]
+        n_initial[q] = initial[q] * backward[0, q]
     return total
 
 
 @njit(cache=True, nogil=True)
 def _drawn(weights, uniform):
-    """A place drawn in proportion to weights."""
+    """An index drawn with probability proportional to its weight."""
     total = 0.0
     for q in range(len(weights)):
         total += weights[q]
-    left = uniform * total
+    remaining = uniform * total
     for q in range(len(weights)):
-        left -= weights[q]
-        if left <= 0.0 and weights[q] > 0.0:
+        remaining -= weights[q]
+        if remaining <= 0.0 and weights[q] > 0.0:
             return q
     return np.argmax(weights)
 
 
 @njit(cache=True, nogil=True)
 def draw_paths(initial, emit, transitions, groups, codes, ends, places, states, uniforms, paths):
-    """Paths of states drawn given whole sequences.
+    """Paths of states drawn from their posterior given complete sequences.
 
     Parameters
     ----------
@@ -182,121 +188,121 @@ def draw_paths(initial, emit, transitions, groups, codes, ends, places, states, 
         length = ends[sequence + 1] - ends[sequence]
         base = ends[sequence] + sequence
         for t in range(length, -1, -1):
-            here = states[places[base + t]]
+            filtered = states[places[base + t]]
             if t == length:
                 for q in range(k):
-                    weights[q] = here[q] * emit[q, n_symbols]
+                    weights[q] = filtered[q] * emit[q, n_symbols]
             else:
                 symbol, after = codes[ends[sequence] + t], paths[base + t + 1]
                 for q in range(k):
                     if symbol >= 0:
                         weights[q] = (
-                            here[q] * emit[q, symbol] * transitions[groups[symbol], q, after]
+                            filtered[q] * emit[q, symbol] * transitions[groups[symbol], q, after]
                         )
                     else:
                         weights[q] = 0.0
-                        for each in range(n_symbols):
-                            through = emit[q, each] * transitions[groups[each], q, after]
-                            weights[q] += here[q] * through
+                        for x in range(n_symbols):
+                            through = emit[q, x] * transitions[groups[x], q, after]
+                            weights[q] += filtered[q] * through
             paths[base + t] = _drawn(weights, uniforms[base + t])
 
 
 @njit(cache=True, nogil=True)
 def draw_symbols(emit, transitions, groups, codes, ends, paths, uniforms, out):
-    """Symbols with those that are missing drawn, given the states before and after them."""
+    """Symbols; missing ones are drawn given the states before and after them."""
     n_symbols = emit.shape[1] - 1
     weights = np.empty(n_symbols)
     for sequence in range(len(ends) - 1):
-        for at in range(ends[sequence], ends[sequence + 1]):
-            out[at] = codes[at]
-            if codes[at] < 0:
-                q, r = paths[at + sequence], paths[at + sequence + 1]
-                for each in range(n_symbols):
-                    weights[each] = emit[q, each] * transitions[groups[each], q, r]
-                out[at] = _drawn(weights, uniforms[at])
+        for place in range(ends[sequence], ends[sequence + 1]):
+            out[place] = codes[place]
+            if codes[place] < 0:
+                q, r = paths[place + sequence], paths[place + sequence + 1]
+                for symbol in range(n_symbols):
+                    weights[symbol] = emit[q, symbol] * transitions[groups[symbol], q, r]
+                out[place] = _drawn(weights, uniforms[place])
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def walk(states, parents, symbols, steps, through, total, anew, least, mass):
+def walk(states, parents, symbols, steps, through, total, restart, least, mass):
     """States after symbols in turn, divided by their values.
 
     Parameters
     ----------
-    states : (state given + row, state)
-        First those to start from; the rest is filled.
+    states : (given state + row, state)
+        The given states come first; the others are filled in.
     parents, symbols : (row,)
-        Which of these states is gone on from, and the symbol; -1 is a missing one.
+        The state before each row, and the symbol; -1 is missing.
     steps, through : (symbol, state, state), (state, state)
-    total, anew : (state,)
-        What a state is multiplied with for its value, and what is put where that is not above `least`.
+    total, restart : (state,)
+        The value of a state is its product with `total`; states of value at most `least` become `restart`.
     mass : (row,)  values, filled
     """
-    given, k = len(states) - len(parents), len(total)
+    n_given, k = len(states) - len(parents), len(total)
     for row in range(len(parents)):
-        above, own = states[parents[row]], states[given + row]
+        before, after = states[parents[row]], states[n_given + row]
         step = steps[symbols[row]] if symbols[row] >= 0 else through
         for r in range(k):
-            own[r] = 0.0
+            after[r] = 0.0
         for q in range(k):
-            share, out = above[q], step[q]
+            weight, out = before[q], step[q]
             for r in range(k):
-                own[r] += share * out[r]
-        found = 0.0
+                after[r] += weight * out[r]
+        value = 0.0
         for r in range(k):
-            found += own[r] * total[r]
-        mass[row] = found
-        if found > least and found < 1e300:
-            over = 1.0 / found
+            value += after[r] * total[r]
+        mass[row] = value
+        if value > least and value < 1e300:
+            over = 1.0 / value
             for r in range(k):
-                own[r] *= over
+                after[r] *= over
         else:
             mass[row] = 0.0
             for r in range(k):
-                own[r] = anew[r]
+                after[r] = restart[r]
 
 
 @njit(cache=True, nogil=True)
-def walk_shares(first, parents, masses, anew):
-    """(row, part) how likely each part of a mixture is after symbols in turn; (row,) chances of these.
+def walk_weights(first, parents, masses, restart):
+    """(row, part) posterior weights of a mixture after symbols in turn; (row,) probabilities of the symbols.
 
     Parameters
     ----------
-    first : (state given, part)
+    first : (given state, part)
     parents : (row,)
-    masses : (row, part)  chances of the symbols
-    anew : (part,)  put where no part is possible
+    masses : (row, part)  probabilities of the symbols
+    restart : (part,)  weights where no part is possible
     """
-    given, n_parts = len(first), len(anew)
-    shares = np.empty((given + len(parents), n_parts))
-    shares[:given] = first
-    chances = np.empty(len(parents))
+    n_given, n_parts = len(first), len(restart)
+    weights = np.empty((n_given + len(parents), n_parts))
+    weights[:n_given] = first
+    probs = np.empty(len(parents))
     for row in range(len(parents)):
-        above, own = shares[parents[row]], shares[given + row]
+        before, after = weights[parents[row]], weights[n_given + row]
         total = 0.0
         for part in range(n_parts):
-            own[part] = above[part] * masses[row, part]
-            total += own[part]
+            after[part] = before[part] * masses[row, part]
+            total += after[part]
         for part in range(n_parts):
-            own[part] = own[part] / total if total > 0 else anew[part]
-        chances[row] = total
-    return shares[given:], chances
+            after[part] = after[part] / total if total > 0 else restart[part]
+        probs[row] = total
+    return weights[n_given:], probs
 
 
 @njit(cache=True, nogil=True)
 def walk_contexts(first, parents, symbols, base, limit):
-    """(row,) the last few symbols after symbols in turn, as numbers of a base below a limit."""
-    given = len(first)
-    contexts = np.empty(given + len(parents), dtype=np.int64)
-    contexts[:given] = first
+    """(row,) the contexts after symbols in turn: the last symbols as digits of a number below a limit."""
+    n_given = len(first)
+    contexts = np.empty(n_given + len(parents), dtype=np.int64)
+    contexts[:n_given] = first
     for row in range(len(parents)):
         code = symbols[row] if symbols[row] >= 0 else base - 1
-        contexts[given + row] = (contexts[parents[row]] * base + code) % limit
-    return contexts[given:]
+        contexts[n_given + row] = (contexts[parents[row]] * base + code) % limit
+    return contexts[n_given:]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def values(initial, steps, through, stop, codes, ends):
-    """(sequence,) raw values of sequences: a vector, a matrix for each symbol, a vector."""
+    """(sequence,) values of sequences: initial vector, a matrix for each symbol, final vector."""
     k, out = len(initial), np.empty(len(ends) - 1)
     now, after = np.empty(k), np.empty(k)
     for sequence in range(len(ends) - 1):
@@ -308,8 +314,8 @@ def values(initial, steps, through, stop, codes, ends):
                 for r in range(k):
                     after[r] += now[q] * step[q, r]
             now, after = after, now
-        found = 0.0
+        value = 0.0
         for q in range(k):
-            found += now[q] * stop[q]
-        out[sequence] = found
+            value += now[q] * stop[q]
+        out[sequence] = value
     return out

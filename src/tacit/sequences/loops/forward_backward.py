@@ -1,7 +1,7 @@
-"""Compiled passes over chains of hidden states: forward, and forward with backward.
+"""Compiled forward and forward-backward passes over chains of hidden states.
 
-Sequences stand one after the other; `ends` says where each starts, and where the last one ends. What the
-observations say comes as likelihoods of the states at each position, whatever they were made of.
+Sequences stand one after the other; `ends` says where each starts, and where the last one ends. Observations
+enter as likelihoods of the states at each position, whatever the emissions are.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ TINY = 1e-300
 
 @njit(cache=True, nogil=True)
 def forward(initial, transitions, likelihoods, ends, now, logs):
-    """Probabilities of states given all up to each position, and logarithms of one-step likelihoods.
+    """Filtered probabilities of states at each position, and logarithms of one-step likelihoods.
 
     Parameters
     ----------
-    start : (state,)
+    initial : (state,)
     transitions : (state, next state)
     likelihoods : (position, state)
     ends : (sequence + 1,)
@@ -44,16 +44,16 @@ def forward(initial, transitions, likelihoods, ends, now, logs):
             for n in range(k):
                 before[n] = 0.0
             for m in range(k):
-                share = now[t, m]
+                prob = now[t, m]
                 for n in range(k):
-                    before[n] += share * transitions[m, n]
+                    before[n] += prob * transitions[m, n]
 
 
 @njit(cache=True, nogil=True)
 def forward_backward(
     initial, transitions, likelihoods, ends, posterior, logs, initial_counts, counts
 ):
-    """Posteriors of states given whole sequences, expected initial states and transitions.
+    """Posteriors of states given complete sequences; expected initial states and transitions.
 
     Parameters
     ----------
@@ -78,46 +78,46 @@ def forward_backward(
                 ahead[n] = likelihoods[t + 1, n] * beyond[n] * scale
             for m in range(k):
                 summed = 0.0
-                share = posterior[t, m]  # so far given the past alone
+                prob = posterior[t, m]  # filtered, given the past alone
                 for n in range(k):
                     through = transitions[m, n] * ahead[n]
                     summed += through
-                    counts[m, n] += share * through
+                    counts[m, n] += prob * through
                 beyond[m] = summed
-                posterior[t, m] = share * summed
+                posterior[t, m] = prob * summed
         for m in range(k):
             initial_counts[m] += posterior[first, m]
 
 
 @njit(cache=True, nogil=True)
-def shared_log(logs, ends, leak):
-    """Summed log-density of a model that follows one of several and changes between them now and then.
+def switching_log_likelihood(logs, ends, leak):
+    """Log-likelihood of a model that follows one of several models and sometimes switches between them.
 
     Parameters
     ----------
     logs : (model, position)
-        Log-densities of each model, given what came before.
+        One-step log-densities of each model.
     ends : (sequence + 1,)
-        All models are as likely at the start of each sequence, and after a change.
+        Models are equally likely at the start of each sequence, and after a switch.
     leak : float
-        Chance of a change at each position.
+        Probability of a switch at each position.
     """
     n_models = len(logs)
-    even = 1.0 / n_models
+    uniform = 1.0 / n_models
     weights = np.empty(n_models)
     summed = 0.0
     for sequence in range(len(ends) - 1):
-        for each in range(n_models):
-            weights[each] = even
+        for model in range(n_models):
+            weights[model] = uniform
         for t in range(ends[sequence], ends[sequence + 1]):
             top = logs[0, t]
-            for each in range(1, n_models):
-                top = max(top, logs[each, t])
+            for model in range(1, n_models):
+                top = max(top, logs[model, t])
             total = 0.0
-            for each in range(n_models):
-                weights[each] *= math.exp(logs[each, t] - top)
-                total += weights[each]
+            for model in range(n_models):
+                weights[model] *= math.exp(logs[model, t] - top)
+                total += weights[model]
             summed += math.log(total) + top
-            for each in range(n_models):
-                weights[each] = (1.0 - leak) * weights[each] / total + leak * even
+            for model in range(n_models):
+                weights[model] = (1.0 - leak) * weights[model] / total + leak * uniform
     return summed

@@ -1,4 +1,4 @@
-"""Compiled likelihoods of normal densities, one for each state."""
+"""Compiled Gaussian likelihoods, one for each state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def independent(values, means, deviations, out):
-    """Log-densities of rows of independent numbers; those that are NaN are left out.
+    """Log-densities of rows with independent columns; NaN cells are skipped.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def independent(values, means, deviations, out):
     """
     n, d = values.shape
     k = len(means)
-    # States stand side by side, so that they are worked on together.
+    # States are contiguous in memory, so that the inner loop is vectorised.
     centres, over, norms = np.empty((d, k)), np.empty((d, k)), np.empty((d, k))
     for m in range(k):
         for i in range(d):
@@ -44,14 +44,14 @@ def independent(values, means, deviations, out):
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def correlated(values, means, whiteners, log_sizes, out):
-    """Log-densities of whole rows of numbers.
+    """Log-densities of rows with correlated columns, none missing.
 
     Parameters
     ----------
     values : (position, column)
     means : (state, column)
     whiteners : (state, column, column)
-        Inverses of the covariances' lower factors.
+        Inverses of the Cholesky factors of the covariances.
     log_sizes : (state,)
         Sums of the logarithms of the factors' diagonals.
     out : (position, state)  filled
@@ -74,7 +74,7 @@ def correlated(values, means, whiteners, log_sizes, out):
 
 @njit(cache=True, nogil=True)
 def exponentials(logs, taken):
-    """Make likelihoods of logarithms, the largest of each row being one; what was taken out goes to `taken`.
+    """Replace log-likelihoods by likelihoods whose largest in each row is one; its logarithm goes to `taken`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Compiled steps of EM on chains of normal numbers, from flat numbers to flat numbers."""
+"""Compiled M-steps of Gaussian HMMs, from flat parameters to flat parameters."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _TINY = 1e-300
 
 
 @njit(cache=True, nogil=True)
-def lower_factor(matrix, out):
-    """The lower triangle whose square is a matrix; out : (row, column) filled."""
+def cholesky(matrix, out):
+    """The Cholesky factor of a matrix; out : (row, column) filled."""
     d = len(matrix)
     for i in range(d):
         for j in range(i + 1):
-            left = matrix[i, j]
+            remaining = matrix[i, j]
             for h in range(j):
-                left -= out[i, h] * out[j, h]
-            out[i, j] = math.sqrt(max(left, _TINY)) if i == j else left / out[j, j]
+                remaining -= out[i, h] * out[j, h]
+            out[i, j] = math.sqrt(max(remaining, _TINY)) if i == j else remaining / out[j, j]
         for j in range(i + 1, d):
             out[i, j] = 0.0
 
@@ -32,15 +32,15 @@ def lower_inverse(factor, out):
     d = len(factor)
     for j in range(d):
         for i in range(d):
-            left = 1.0 if i == j else 0.0
+            remaining = 1.0 if i == j else 0.0
             for h in range(j, i):
-                left -= factor[i, h] * out[h, j]
-            out[i, j] = left / factor[i, i] if i >= j else 0.0
+                remaining -= factor[i, h] * out[h, j]
+            out[i, j] = remaining / factor[i, i] if i >= j else 0.0
 
 
 @njit(cache=True, nogil=True)
-def read_numbers(values, shape):
-    """Means that flat numbers hold, inverses of factors and logarithms of their sizes."""
+def unpack_parameters(values, shape):
+    """Means, inverse Cholesky factors and half log-determinants, from flat parameters."""
     k, d, diagonal, units = shape
     at = k + k * k
     means, log_sizes = np.empty((k, d)), np.zeros(k)
@@ -65,7 +65,7 @@ def read_numbers(values, shape):
 
 @njit(cache=True, nogil=True)
 def _common_spread(inverses):
-    """The covariance whose inverse is the mean of those of the states, and the logarithm of its size."""
+    """The inverse of the mean precision matrix of the states, and its log-determinant."""
     k, d = len(inverses), inverses.shape[1]
     mean, factor, inverse = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
     for m in range(k):
@@ -73,7 +73,7 @@ def _common_spread(inverses):
             for i in range(h + 1):
                 for j in range(h + 1):
                     mean[i, j] += inverses[m, h, i] * inverses[m, h, j] / k
-    lower_factor(mean, factor)
+    cholesky(mean, factor)
     lower_inverse(factor, inverse)
     spread, log_size = np.zeros((d, d)), 0.0
     for h in range(d):
@@ -103,7 +103,7 @@ def _log_prior(means, inverses, log_sizes, log_common, prior):
 
 @njit(cache=True, nogil=True)
 def _densities(visits, firsts, seconds, common, prior, diagonal, units, out):
-    """Flat numbers of the likeliest densities, see `tacit.sequences.learn.em.gaussian_hmm.densities`."""
+    """Flat parameters of the most likely densities, see `tacit.sequences.learn.em.gaussian_hmm.densities`."""
     k, d = firsts.shape
     n_spread, spread, n_centre, n_common, least = prior
     covariance, factor, mean = np.zeros((d, d)), np.zeros((d, d)), np.zeros(d)
@@ -131,7 +131,7 @@ def _densities(visits, firsts, seconds, common, prior, diagonal, units, out):
                 out[at] = math.sqrt(covariance[i, i])
                 at += 1
             continue
-        lower_factor(covariance, factor)
+        cholesky(covariance, factor)
         for i in range(d):
             out[at] = factor[i, i]
             at += 1
@@ -143,7 +143,7 @@ def _densities(visits, firsts, seconds, common, prior, diagonal, units, out):
 
 @njit(cache=True, nogil=True)
 def _masses(inverses, visits, diagonal, units, out):
-    """How much densities are known, see `tacit.sequences.model.gaussian_hmm.GaussianLayout.masses`."""
+    """Information on densities, see `tacit.sequences.model.gaussian_hmm.GaussianLayout.masses`."""
     k, d = len(inverses), inverses.shape[1]
     at_mean, at = 0, k * d
     precision = np.empty(d)
@@ -166,25 +166,25 @@ def _masses(inverses, visits, diagonal, units, out):
 
 
 @njit(cache=True, nogil=True)
-def better_numbers(values, parts, counts, sums, shape, pseudo, prior):
-    """The prior at flat numbers, the numbers that a step leads to, and how much each is known.
+def m_step(values, parts, counts, sums, shape, pseudo, prior):
+    """The log-prior of flat parameters, the parameters after a step, and the information on each.
 
     Parameters
     ----------
     values : (p,)
-        As `tacit.sequences.model.gaussian_hmm.GaussianLayout` has them.
+        Flat parameters, see `tacit.sequences.model.gaussian_hmm.GaussianLayout`.
     parts : tuple
-        Means, inverses of factors and logarithms of their sizes, see `read_numbers`.
+        See `unpack_parameters`.
     counts : (state + state * state,)
-        Of starts and moves; pseudo-counts are added.
+        Expected initial states and transitions; pseudo-counts are added.
     sums : tuple
-        Visits, rows and squares of rows, see `tacit.sequences.loops.gaussian_lanes.expect_numbers`.
+        Sufficient statistics, see `tacit.sequences.loops.gaussian_expectations.e_step`.
     shape : tuple of int, int, bool and float
-        States, columns, whether these are independent given the state, and the unit of means.
+        States, columns, whether these are independent given the state, and the scale of means.
     pseudo : (state + state * state,)
     prior : tuple of float
-        How many numbers the prior of each spread counts like, these times their variance, how many say where
-        means are, how many the common spread counts like; and the least variance.
+        Pseudo-counts of each covariance, these times their variance, pseudo-counts of the means, and of the
+        common covariance; and the least variance.
     """
     k, _, diagonal, units = shape
     means, inverses, log_sizes = parts
@@ -195,10 +195,10 @@ def better_numbers(values, parts, counts, sums, shape, pseudo, prior):
     row_starts = np.empty(k + 1, np.int64)
     for row in range(k + 1):
         row_starts[row] = row * k
-    dirichlet, better = maximise(counts, pseudo, values[:n_tables], row_starts)
+    dirichlet, tables = maximise(counts, pseudo, values[:n_tables], row_starts)
     image, masses = np.empty(len(values)), np.empty(len(values))
     for at in range(n_tables):
-        image[at], masses[at] = better[at], counts[at]
+        image[at], masses[at] = tables[at], counts[at]
     _densities(visits, firsts, seconds, common, prior, diagonal, units, image[n_tables:])
     _masses(inverses, visits, diagonal, units, masses[n_tables:])
     return objective + dirichlet, image, masses

@@ -1,11 +1,11 @@
-"""Compiled passes of hidden Markov models over symbols: many sequences side by side.
+"""Compiled passes of hidden Markov models over batches of sequences of symbols.
 
-`LANES` sequences are worked on at once, position by position: every step is then a sum of whole rows, one
-number for each lane, whatever the number of states. Tables come padded to a multiple of four states with
-states that nothing leads to. Symbols of a block are (position, lane); two symbols more than there are stand
-for a missing one (likelihood one in every state) and for what lies beyond the end (likelihood zero).
+A block holds `BATCH_SIZE` sequences and is processed position by position: every step is a sum of rows with
+one number for each sequence, whatever the number of states. Tables are padded to a multiple of four states
+with unreachable states. Symbols of a block are (position, sequence); two additional symbols stand for a
+missing one (likelihood one in every state) and for positions beyond the end (likelihood zero).
 
-Messages may be of single or double precision; what they sum to is kept in double precision.
+Messages may be of single or double precision; sums are of double precision.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import math
 import numpy as np
 from numba import njit
 
-LANES = 64
+BATCH_SIZE = 64
 LOGS_APART = 4  # positions whose likelihoods are multiplied before a logarithm is taken
-LEAST = 1e-30  # of the likelihood of a position given those before it
+LEAST = 1e-30  # likelihood of a position given those before it
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
@@ -29,13 +29,13 @@ def _mix(past, at, weights, now):
         for m in range(0, k, 4):
             a, b, c, d = weights[m, n], weights[m + 1, n], weights[m + 2, n], weights[m + 3, n]
             if m == 0:
-                for lane in range(LANES):
-                    i = at + np.uint64(lane)
-                    now[n, lane] = past[0, i] * a + past[1, i] * b + past[2, i] * c + past[3, i] * d
+                for s in range(BATCH_SIZE):
+                    i = at + np.uint64(s)
+                    now[n, s] = past[0, i] * a + past[1, i] * b + past[2, i] * c + past[3, i] * d
             else:
-                for lane in range(LANES):
-                    i = at + np.uint64(lane)
-                    now[n, lane] += (
+                for s in range(BATCH_SIZE):
+                    i = at + np.uint64(s)
+                    now[n, s] += (
                         past[m, i] * a
                         + past[m + 1, i] * b
                         + past[m + 2, i] * c
@@ -44,87 +44,89 @@ def _mix(past, at, weights, now):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _forward(codes, initial, transitions, emit, alpha, seen, over, now):
-    """Probabilities of states given all so far into `alpha`; likelihoods into `seen`; one over sums of both.
+def _forward(codes, initial, transitions, emit, alpha, likelihoods, over, now):
+    """Fill filtered probabilities `alpha`, emission `likelihoods`, and `over`, the inverse normalisers.
 
-    Returns the log-likelihood of all lanes.
+    Returns the log-likelihood of all sequences.
     """
     k, length = len(initial), len(codes)
     outside = len(emit) - 1
     log = 0.0
-    product = np.ones(LANES)
-    total = np.empty(LANES, alpha.dtype)
+    product = np.ones(BATCH_SIZE)
+    total = np.empty(BATCH_SIZE, alpha.dtype)
     for t in range(length):
-        row, at = codes[t], np.uint64(t * LANES)
-        for lane in range(LANES):
-            i, x = at + np.uint64(lane), row[lane]
+        row, at = codes[t], np.uint64(t * BATCH_SIZE)
+        for s in range(BATCH_SIZE):
+            i, x = at + np.uint64(s), row[s]
             for n in range(k):
-                seen[n, i] = emit[x, n]
+                likelihoods[n, i] = emit[x, n]
         if t == 0:
             for n in range(k):
                 now[n, :] = initial[n]
         else:
-            _mix(alpha, at - np.uint64(LANES), transitions, now)
-        for lane in range(LANES):
-            total[lane] = 0
+            _mix(alpha, at - np.uint64(BATCH_SIZE), transitions, now)
+        for s in range(BATCH_SIZE):
+            total[s] = 0
         for n in range(k):
-            for lane in range(LANES):
-                now[n, lane] *= seen[n, at + np.uint64(lane)]
-                total[lane] += now[n, lane]
-        for lane in range(LANES):
-            found = max(total[lane], initial.dtype.type(LEAST))
-            # Beyond the end nothing is left to divide, and nothing counts.
-            inside = row[lane] != outside
-            product[lane] *= found if inside else 1.0
-            over[at + np.uint64(lane)] = 1 / found if inside else 0
+            for s in range(BATCH_SIZE):
+                now[n, s] *= likelihoods[n, at + np.uint64(s)]
+                total[s] += now[n, s]
+        for s in range(BATCH_SIZE):
+            norm = max(total[s], initial.dtype.type(LEAST))
+            # Positions beyond the end do not count.
+            inside = row[s] != outside
+            product[s] *= norm if inside else 1.0
+            over[at + np.uint64(s)] = 1 / norm if inside else 0
         for n in range(k):
-            for lane in range(LANES):
-                i = at + np.uint64(lane)
-                alpha[n, i] = now[n, lane] * over[i]
+            for s in range(BATCH_SIZE):
+                i = at + np.uint64(s)
+                alpha[n, i] = now[n, s] * over[i]
         if t % LOGS_APART == LOGS_APART - 1 or t == length - 1:
-            for lane in range(LANES):
-                log += math.log(product[lane])
-                product[lane] = 1.0
+            for s in range(BATCH_SIZE):
+                log += math.log(product[s])
+                product[s] = 1.0
     return log
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _backward(codes, lengths, back, alpha, seen, over, beyond, starts, emitted):
-    """Turn the likelihoods in `seen` to what each position and all after it say, and count emissions."""
-    k, length = len(back), len(codes)
+def _backward(
+    codes, lengths, transposed, alpha, likelihoods, over, beyond, initial_counts, emission_counts
+):
+    """Multiply `likelihoods` by the backward messages, and add expected emissions and initial states."""
+    k, length = len(transposed), len(codes)
     for t in range(length - 1, -1, -1):
-        row, at = codes[t], np.uint64(t * LANES)
+        row, at = codes[t], np.uint64(t * BATCH_SIZE)
         if t < length - 1:
-            _mix(seen, at + np.uint64(LANES), back, beyond)
-        for lane in range(LANES):
-            if lengths[lane] == t + 1:
+            _mix(likelihoods, at + np.uint64(BATCH_SIZE), transposed, beyond)
+        for s in range(BATCH_SIZE):
+            if lengths[s] == t + 1:
                 for m in range(k):
-                    beyond[m, lane] = 1
+                    beyond[m, s] = 1
         for m in range(k):
-            for lane in range(LANES):
-                i = at + np.uint64(lane)
-                seen[m, i] *= beyond[m, lane] * over[i]
-                beyond[m, lane] *= alpha[m, i]
-        for lane in range(LANES):
-            x = row[lane]
+            for s in range(BATCH_SIZE):
+                i = at + np.uint64(s)
+                likelihoods[m, i] *= beyond[m, s] * over[i]
+                beyond[m, s] *= alpha[m, i]
+        for s in range(BATCH_SIZE):
+            x = row[s]
             for m in range(k):
-                emitted[x, m] += beyond[m, lane]
+                emission_counts[x, m] += beyond[m, s]
     for m in range(k):
-        for lane in range(LANES):
-            starts[m] += beyond[m, lane]
+        for s in range(BATCH_SIZE):
+            initial_counts[m] += beyond[m, s]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _count_moves(alpha, ahead, size, moved):
-    """Add ``sum(alpha[m, i] * ahead[n, i + LANES])`` for all pairs of states: products of long rows."""
-    k = len(moved)
+def _count_transitions(alpha, ahead, size, transition_counts):
+    """Add ``sum(alpha[m, i] * ahead[n, i + BATCH_SIZE])`` for all pairs of states."""
+    k = len(transition_counts)
     for m in range(0, k, 2):
         for n in range(0, k, 4):
             zero = alpha.dtype.type(0)
             a0, a1, a2, a3, b0, b1, b2, b3 = zero, zero, zero, zero, zero, zero, zero, zero
-            for i in range(size - LANES):
+            for i in range(size - BATCH_SIZE):
                 a, b = alpha[m, i], alpha[m + 1, i]
-                j = i + LANES
+                j = i + BATCH_SIZE
                 p, q, r, s = ahead[n, j], ahead[n + 1, j], ahead[n + 2, j], ahead[n + 3, j]
                 a0 += a * p
                 a1 += a * q
@@ -134,50 +136,72 @@ def _count_moves(alpha, ahead, size, moved):
                 b1 += b * q
                 b2 += b * r
                 b3 += b * s
-            moved[m, n] += a0
-            moved[m, n + 1] += a1
-            moved[m, n + 2] += a2
-            moved[m, n + 3] += a3
-            moved[m + 1, n] += b0
-            moved[m + 1, n + 1] += b1
-            moved[m + 1, n + 2] += b2
-            moved[m + 1, n + 3] += b3
+            transition_counts[m, n] += a0
+            transition_counts[m, n + 1] += a1
+            transition_counts[m, n + 2] += a2
+            transition_counts[m, n + 3] += a3
+            transition_counts[m + 1, n] += b0
+            transition_counts[m + 1, n + 1] += b1
+            transition_counts[m + 1, n + 2] += b2
+            transition_counts[m + 1, n + 3] += b3
 
 
 @njit(cache=True, nogil=True)
-def expect(blocks, heads, lengths, low, high, initial, transitions, emit, starts, moved, emitted):
-    """Expected counts of the blocks from `low` to before `high`, added; returns their log-likelihood.
+def expect(
+    blocks,
+    heads,
+    lengths,
+    low,
+    high,
+    initial,
+    transitions,
+    emit,
+    initial_counts,
+    transition_counts,
+    emission_counts,
+):
+    """Add the expected counts of the blocks from `low` to before `high`; returns their log-likelihood.
 
     Parameters
     ----------
-    blocks : (row, LANES)  symbols, the positions of each block in turn
+    blocks : (row, BATCH_SIZE)  symbols, the positions of each block in turn
     heads : (block + 1,)  the row at which each block starts
-    lengths : (block, LANES)  of the sequences, the longest of a block is as long as it; 0 for an empty lane
+    lengths : (block, BATCH_SIZE)  of the sequences; a block is as long as its longest
     initial, transitions, emit : (state,), (state, next state), (symbol + 2, state)  padded
-    starts, moved, emitted : of the same shapes, double precision
-        `moved` lacks a factor: the probability of each transition.
+    initial_counts, transition_counts, emission_counts : of the same shapes, double precision
+        `transition_counts` lack a factor: the probability of each transition.
     """
     k = len(initial)
     longest = 0
     for block in range(low, high):
         longest = max(longest, heads[block + 1] - heads[block])
-    alpha = np.empty((k, longest * LANES), initial.dtype)
-    seen = np.empty((k, longest * LANES), initial.dtype)
-    over = np.empty(longest * LANES, initial.dtype)
-    beyond = np.zeros((k, LANES), initial.dtype)
-    back = transitions.T.copy()
+    alpha = np.empty((k, longest * BATCH_SIZE), initial.dtype)
+    likelihoods = np.empty((k, longest * BATCH_SIZE), initial.dtype)
+    over = np.empty(longest * BATCH_SIZE, initial.dtype)
+    beyond = np.zeros((k, BATCH_SIZE), initial.dtype)
+    transposed = transitions.T.copy()
     log = 0.0
     for block in range(low, high):
         codes = blocks[heads[block] : heads[block + 1]]
-        log += _forward(codes, initial, transitions, emit, alpha, seen, over, beyond)
-        _backward(codes, lengths[block], back, alpha, seen, over, beyond, starts, emitted)
-        _count_moves(alpha, seen, len(codes) * LANES, moved)
+        log += _forward(codes, initial, transitions, emit, alpha, likelihoods, over, beyond)
+        _backward(
+            codes,
+            lengths[block],
+            transposed,
+            alpha,
+            likelihoods,
+            over,
+            beyond,
+            initial_counts,
+            emission_counts,
+        )
+        _count_transitions(alpha, likelihoods, len(codes) * BATCH_SIZE, transition_counts)
     return log
 
 
 @njit(cache=True, nogil=True)
 def score(codes, ends, initial, transitions, emit, logs):
-    """Fill `logs` (sequence,) with log-probabilities; minus infinity where a sequence cannot be.
+    """Fill `logs` (sequence,) with log-probabilities; minus infinity for impossible sequences.
 
     Parameters
     ----------
@@ -208,9 +232,57 @@ def score(codes, ends, initial, transitions, emit, logs):
             for n in range(k):
                 after[n] = 0.0
             for m in range(k):
-                share = now[m] / total
+                prob = now[m] / total
                 for n in range(k):
-                    after[n] += share * transitions[m, n]
+                    after[n] += prob * transitions[m, n]
             for n in range(k):
                 now[n] = after[n]
         logs[sequence] = log + math.log(product)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def expect_pairs(heads, columns, weights, first, second, joint, counts):
+    """Expected counts of pairs of states, given weights of pairs of symbols and emissions.
+
+    Parameters
+    ----------
+    heads, columns, weights : pairs of symbols in rows: those of symbol a start at heads[a]
+    first, second : (symbol, state)  P(symbol | state) of the first and the second of a pair
+    joint : (state, state)  P(first state, second state)
+    counts : (state, state)  filled
+
+    Returns
+    -------
+    The log-likelihood of the pairs of symbols.
+    """
+    k, width = joint.shape
+    summed = np.empty(width)
+    ratios = np.empty(width)
+    gathered = np.zeros((k, width))
+    log = 0.0
+    for a in range(len(heads) - 1):
+        if heads[a] == heads[a + 1]:
+            continue
+        for n in range(width):
+            summed[n] = 0.0
+            ratios[n] = 0.0
+        for m in range(k):
+            for n in range(width):
+                summed[n] += first[a, m] * joint[m, n]
+        for at in range(heads[a], heads[a + 1]):
+            b = columns[at]
+            prob = 0.0
+            for n in range(width):
+                prob += summed[n] * second[b, n]
+            prob = max(prob, 1e-300)
+            log += weights[at] * math.log(prob)
+            ratio = weights[at] / prob
+            for n in range(width):
+                ratios[n] += ratio * second[b, n]
+        for m in range(k):
+            for n in range(width):
+                gathered[m, n] += first[a, m] * ratios[n]
+    for m in range(k):
+        for n in range(width):
+            counts[m, n] = gathered[m, n] * joint[m, n]
+    return log

@@ -1,7 +1,6 @@
 """Compiled counting of short windows of symbols, one pass over all sequences.
 
-The numbers of the windows' cells are written down for some thousand windows at once, which a compiler turns
-into wide instructions, and only then counted: one step does not wait for the other.
+Keys are computed for some thousand windows at once, which the compiler vectorises, and only then counted.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ def count_triples(codes, ends, n_symbols, triples):
     codes : (position,)  negative where a symbol is missing
     ends : (sequence + 1,)
     n_symbols : int
-    triples : (n_symbols**3 + 1,) uint32  the last cell takes windows with a gap, or across two sequences
+    triples : (n_symbols**3 + 1,) uint32  the last cell counts windows with a gap, or across two sequences
 
     Returns
     -------
@@ -33,10 +32,10 @@ def count_triples(codes, ends, n_symbols, triples):
     sequence, gaps = 1, False
     for low in range(ends[0], ends[-1] - 2, KEYS_AT_ONCE):
         size = min(KEYS_AT_ONCE, ends[-1] - 2 - low)
-        seen = codes[low : low + size + 2]
+        chunk = codes[low : low + size + 2]
         missing = np.int32(0)
         for t in range(size):
-            a, b, c = seen[t], seen[t + 1], seen[t + 2]
+            a, b, c = chunk[t], chunk[t + 1], chunk[t + 2]
             sign = a | b | c
             missing |= sign
             cell = np.int32(np.int32(np.int32(a * n) + b) * n) + c
@@ -56,51 +55,51 @@ def count_triples(codes, ends, n_symbols, triples):
 
 @njit(cache=True, nogil=True)
 def count_edges(codes, ends, gaps, n_symbols, firsts, first_pairs, singles, pairs):
-    """Add what sequences begin with, and pairs and symbols that no counted window of three begins with.
+    """Add first symbols and pairs of sequences, and pairs and symbols that start no window of three.
 
     Parameters
     ----------
     codes, ends, n_symbols : see `count_triples`
     gaps : whether any symbol is missing
-    firsts : (n_symbols,)  first symbols that no first pair begins with
+    firsts : (n_symbols,)  first symbols without a first pair
     first_pairs : (n_symbols**2,)
-    singles : (n_symbols,)  symbols after a gap, or first, with nothing after them
-    pairs : (n_symbols**2,)  pairs with nothing after them
+    singles : (n_symbols,)  symbols without neighbours
+    pairs : (n_symbols**2,)  pairs followed by a gap or the end
     """
     for sequence in range(len(ends) - 1):
-        seen = codes[ends[sequence] : ends[sequence + 1]]
-        length = len(seen)
+        symbols = codes[ends[sequence] : ends[sequence + 1]]
+        length = len(symbols)
         if length == 0:
             continue
-        if length > 1 and seen[0] >= 0 and seen[1] >= 0:
-            first_pairs[seen[0] * n_symbols + seen[1]] += 1
-        elif seen[0] >= 0:
-            firsts[seen[0]] += 1
+        if length > 1 and symbols[0] >= 0 and symbols[1] >= 0:
+            first_pairs[symbols[0] * n_symbols + symbols[1]] += 1
+        elif symbols[0] >= 0:
+            firsts[symbols[0]] += 1
         for t in range(0 if gaps else length - 1, length):
-            if seen[t] < 0 or (t + 1 < length and seen[t + 1] >= 0):
+            if symbols[t] < 0 or (t + 1 < length and symbols[t + 1] >= 0):
                 continue
-            if t > 0 and seen[t - 1] >= 0:
-                pairs[seen[t - 1] * n_symbols + seen[t]] += 1
+            if t > 0 and symbols[t - 1] >= 0:
+                pairs[symbols[t - 1] * n_symbols + symbols[t]] += 1
             else:
-                singles[seen[t]] += 1
+                singles[symbols[t]] += 1
 
 
 @njit(cache=True, nogil=True)
 def window_keys(codes, ends, n_symbols, order, keys):
-    """Write the number of every window of `order` symbols without a gap; returns how many there are."""
-    found = 0
+    """Write the key of every window of `order` symbols without a gap; returns how many there are."""
+    n_keys = 0
     for sequence in range(len(ends) - 1):
         for t in range(ends[sequence], ends[sequence + 1] - order + 1):
             key = np.int64(0)
-            whole = True
+            is_complete = True
             for i in range(order):
                 code = codes[t + i]
-                whole &= code >= 0
+                is_complete &= code >= 0
                 key = key * n_symbols + code
-            if whole:
-                keys[found] = key
-                found += 1
-    return found
+            if is_complete:
+                keys[n_keys] = key
+                n_keys += 1
+    return n_keys
 
 
 @njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""Compiled passes that make trees of the beginnings of sequences, join them, and read sequences off them.
+"""Compiled passes that build prefix trees of sequences, join them, and list their sequences.
 
 Nodes come shortest first, in alphabetical order within a length; a missing symbol, -1, is before all others.
 """
@@ -11,13 +11,13 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def _key(codes, firsts, lengths, sequence, depth):
-    """The symbol at a place of a sequence, a number that comes before all symbols at its end."""
+    """The symbol at a position of a sequence; at its end a number below all symbols."""
     return codes[firsts[sequence] + depth] if depth < lengths[sequence] else -2
 
 
 @njit(cache=True, nogil=True)
 def alphabetical(codes, firsts, lengths):
-    """(sequence,) the order of sequences by their symbols: quicksort a symbol at a time.
+    """(sequence,) the alphabetical order of sequences: multikey quicksort.
 
     Bentley & Sedgewick, Fast algorithms for sorting and searching strings (1997).
     """
@@ -49,15 +49,15 @@ def alphabetical(codes, firsts, lengths):
             if stop - above > 1:
                 waiting[n_waiting] = above, stop, depth
                 n_waiting += 1
-            if pivot == -2:  # all of these have ended: they are the same
+            if pivot == -2:  # all of these have ended: they are equal
                 break
             first, stop, depth = below, above, depth + 1
     return order
 
 
 @njit(cache=True, nogil=True)
-def _shared(codes, firsts, lengths, one, other):
-    """How many symbols two sequences begin with alike."""
+def _shared_length(codes, firsts, lengths, one, other):
+    """Length of the longest common prefix of two sequences."""
     most = min(lengths[one], lengths[other])
     for t in range(most):
         if codes[firsts[one] + t] != codes[firsts[other] + t]:
@@ -72,17 +72,17 @@ def tree_of(codes, firsts, lengths):
     Parameters
     ----------
     codes : (position,)
-    firsts, lengths : (sequence,)  where each begins, and how long it is
+    firsts, lengths : (sequence,)  where each starts, and its length
     """
     n = len(lengths)
     order = alphabetical(codes, firsts, lengths)
     longest = lengths.max() if n else 0
-    alike = np.zeros(n, dtype=np.int64)  # symbols that a sequence shares with the one before it
-    change = np.zeros(longest + 1, dtype=np.int64)  # of the number of nodes, from level to level
+    n_shared = np.zeros(n, dtype=np.int64)  # common prefix with the sequence before
+    change = np.zeros(longest + 1, dtype=np.int64)  # of the number of nodes between levels
     for i in range(n):
         if i:
-            alike[i] = _shared(codes, firsts, lengths, order[i - 1], order[i])
-        change[alike[i]] += 1
+            n_shared[i] = _shared_length(codes, firsts, lengths, order[i - 1], order[i])
+        change[n_shared[i]] += 1
         change[lengths[order[i]]] -= 1
     unused = np.empty(longest + 1, dtype=np.int64)  # the next node of each level
     n_nodes, width = 1, 0
@@ -94,30 +94,30 @@ def tree_of(codes, firsts, lengths):
     symbols = np.full(n_nodes, -1, dtype=np.int64)
     ends = np.zeros(n_nodes, dtype=np.int64)
     places = np.empty(len(codes) + n, dtype=np.int64)
-    path = np.zeros(longest + 1, dtype=np.int64)  # nodes of the sequence at hand
+    path = np.zeros(longest + 1, dtype=np.int64)  # nodes of the current sequence
     for i in range(n):
-        own = order[i]
-        first, length = firsts[own], lengths[own]
-        for t in range(alike[i], length):
+        sequence = order[i]
+        first, length = firsts[sequence], lengths[sequence]
+        for t in range(n_shared[i], length):
             node = unused[t]
             unused[t] += 1
             parents[node], symbols[node] = path[t], codes[first + t]
             path[t + 1] = node
-        places[first + own : first + own + length + 1] = path[: length + 1]
+        places[first + sequence : first + sequence + length + 1] = path[: length + 1]
         ends[path[length]] += 1
     return parents, symbols, ends, places
 
 
 @njit(cache=True, nogil=True)
 def joined(parents, symbols, other_parents, other_symbols):
-    """Parents and symbols of the tree that holds two others, and where each node of either is in it."""
+    """Parents and symbols of the union of two trees, and the place in it of each node of either."""
     n, m = len(parents), len(other_parents)
     places, other_places = np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64)
     above = np.full(n + m - 1, -1, dtype=np.int64)
     last = np.full(n + m - 1, -1, dtype=np.int64)
     i, j, node = 1, 1, 1
     while i < n or j < m:
-        # Nodes stand in the order of parents and symbols, and parents were placed before.
+        # Nodes are ordered by parent and symbol, and parents were placed before.
         takes, takes_other = i < n, j < m
         if takes and takes_other:
             parent, other = places[parents[i]], other_places[other_parents[j]]
@@ -137,21 +137,21 @@ def joined(parents, symbols, other_parents, other_symbols):
 
 @njit(cache=True, nogil=True)
 def add_upwards(parents, values):
-    """Add the values of all nodes to those of their parents, the longest beginnings first."""
+    """Add the values of all nodes to those of their parents, the longest prefixes first."""
     for node in range(len(parents) - 1, 0, -1):
         values[parents[node]] += values[node]
 
 
 @njit(cache=True, nogil=True)
 def add_downwards(parents, values):
-    """Add the value of each node to those of its children, the shortest beginnings first."""
+    """Add the value of each node to those of its children, the shortest prefixes first."""
     for node in range(1, len(parents)):
         values[node] = values[parents[node]] + values[node]
 
 
 @njit(cache=True, nogil=True)
 def depths_of(parents):
-    """(node,) lengths of beginnings."""
+    """(node,) lengths of prefixes."""
     depths = np.zeros(len(parents), dtype=np.int64)
     for node in range(1, len(parents)):
         depths[node] = depths[parents[node]] + 1

@@ -1,4 +1,4 @@
-"""Compiled loops over single paths of hidden states: the most likely one, and paths drawn at random."""
+"""Compiled Viterbi paths, and random paths of hidden states."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def most_likely(log_start, log_moves, logs, ends, path, values):
-    """The most likely path of each sequence, and the logarithm of its probability with what was seen.
+def viterbi_paths(log_initial, log_transitions, logs, ends, path, values):
+    """The most likely path of each sequence, and its joint log-probability with the observations.
 
-    Of equally likely ones that whose last, then last but one state is the lowest.
+    Ties are broken by the lowest last state, then the lowest state before it, and so on.
 
     Parameters
     ----------
-    log_start : (state,)
-    log_moves : (state, next state)
+    log_initial : (state,)
+    log_transitions : (state, next state)
     logs : (position, state)
-        Log-likelihoods of what was seen.
+        Log-likelihoods of the observations.
     ends : (sequence + 1,)
     path : (position,)  filled
     values : (sequence,)  filled; 0 for an empty sequence
     """
-    k = len(log_start)
+    k = len(log_initial)
     best = np.empty(k)
     after = np.empty(k)
     longest = 0
@@ -37,12 +37,12 @@ def most_likely(log_start, log_moves, logs, ends, path, values):
         if first == stop:
             continue
         for m in range(k):
-            best[m] = log_start[m] + logs[first, m]
+            best[m] = log_initial[m] + logs[first, m]
         for t in range(first + 1, stop):
             for n in range(k):
                 top, place = -math.inf, 0
                 for m in range(k):
-                    value = best[m] + log_moves[m, n]
+                    value = best[m] + log_transitions[m, n]
                     if value > top:
                         top, place = value, m
                 after[n] = top + logs[t, n]
@@ -67,9 +67,9 @@ def draw_paths(first, transitions, uniforms, states):
     Parameters
     ----------
     first : (state,)
-        Probabilities of the first state, summed up.
+        Cumulative probabilities of the first state.
     transitions : (state, next state)
-        Each row summed up.
+        Cumulative probabilities in each row.
     uniforms : (draw, time)
         Random numbers from 0 to 1.
     states : (draw, time)  filled
@@ -92,7 +92,7 @@ def draw_symbols(emissions, states, uniforms, codes):
     Parameters
     ----------
     emissions : (state, symbol)
-        Probabilities, each row summed up.
+        Cumulative probabilities in each row.
     states, uniforms : (draw, time)
     codes : (draw, time)  filled
     """

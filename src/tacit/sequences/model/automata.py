@@ -1,8 +1,9 @@
 """Weighted automata: from Hankel blocks, between their three forms, and with probabilities for weights.
 
-An automaton values strings. Its *string* form gives the probability of a whole sequence, its *prefix* form
-that of all sequences that begin with a string, its *substring* form the expected number of times that a
-string occurs. The three have the same steps and differ at their ends (Balle et al., 2014, lemma 1).
+An automaton maps strings to values. Its *string* form gives the probability of a complete sequence, its
+*prefix* form that of all sequences that begin with a string, its *substring* form the expected number of
+occurrences of a string. The three have the same matrices and differ in their initial and final vectors
+(Balle et al., 2014, lemma 1).
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Singular values below this share of the largest are rounding.
+# Singular values below this fraction of the largest are rounding errors.
 _NOTHING = 1e-12
-# Smaller matrices are decomposed whole.
+# Smaller matrices get a full decomposition.
 _SMALL = 128
 
 
 @dataclass(frozen=True, eq=False)
 class Automaton:
-    """A weighted automaton with the ends of all three forms.
+    """A weighted automaton with the initial and final vectors of all three forms.
 
-    They belong together exactly where the automaton is exact: ``stop = (I - A) total`` and
-    ``start = past (I - A)``, with A the sum of the steps. Estimates have each from statistics of its own.
+    An exact automaton satisfies ``stop = (I - A) total`` and ``initial = past (I - A)``, with A the sum of
+    the steps. In an estimate each vector comes from its own statistics.
     """
 
     initial: Array  # (rank,)  at the start of a sequence
     steps: Array  # (symbol, rank, rank)
-    stop: Array  # (rank,)  the value of ending here
-    total: Array  # (rank,)  the value of all that may follow
-    past: Array  # (rank,)  the state summed over all places of a sequence
+    stop: Array  # (rank,)  value of ending now
+    total: Array  # (rank,)  value of all continuations
+    past: Array  # (rank,)  expected sum of the states over the places of a sequence
 
     @property
     def rank(self) -> int:
@@ -55,24 +56,24 @@ class Automaton:
 
     @cached_property
     def through(self) -> Array:
-        """(rank, rank) the sum of all steps: a symbol passes that is not known."""
+        """(rank, rank) the sum of all steps: the step of a missing symbol."""
         return np.asarray(self.steps.sum(axis=0))
 
     @cached_property
     def spectral_radius(self) -> float:
-        """The largest size of an eigenvalue of `through`; values of long strings explode from 1 on."""
+        """The largest modulus of an eigenvalue of `through`; from 1 on, values of long strings diverge."""
         return spectral_radius(self.steps)
 
     @cached_property
     def mean(self) -> Array:
-        """(rank,) the mean state of all places, of value one."""
+        """(rank,) the mean state over all places, scaled to value one."""
         mass = float(self.past @ self.total)
         size = float(np.abs(self.past) @ np.abs(self.total))
         return self.past / mass if abs(mass) > _NOTHING * size else self.initial
 
     @cached_property
     def string(self) -> Operators:
-        """Values of whole sequences."""
+        """Values of complete sequences."""
         return Operators.of_steps(self.initial, self.steps, self.stop)
 
     @cached_property
@@ -92,30 +93,14 @@ class Automaton:
         initial, stop = operators.initial, operators.stop
         return Automaton(initial, operators.steps, stop, beyond @ stop, initial @ beyond)
 
-    @staticmethod
-    def of_prefix(operators: Operators) -> Automaton:
-        """The automaton whose prefix form this is."""
-        left = np.eye(operators.rank) - operators.steps.sum(axis=0)
-        return Automaton.of_string(
-            Operators.of_steps(operators.initial, operators.steps, left @ operators.stop)
-        )
-
-    @staticmethod
-    def of_substring(operators: Operators) -> Automaton:
-        """The automaton whose substring form this is."""
-        left = np.eye(operators.rank) - operators.steps.sum(axis=0)
-        return Automaton.of_string(
-            Operators.of_steps(operators.initial @ left, operators.steps, left @ operators.stop)
-        )
-
 
 def spectral_radius(steps: Array) -> float:
-    """The largest size of an eigenvalue of the sum of all steps, (symbol, rank, rank)."""
+    """The largest modulus of an eigenvalue of the sum of all steps, (symbol, rank, rank)."""
     return float(np.abs(np.linalg.eigvals(steps.sum(axis=0))).max(initial=0.0))
 
 
 def _beyond(steps: Array) -> Array:
-    """(I - A)^-1: all that may follow, summed over every length."""
+    """(I - A)^-1: the sum over continuations of every length."""
     left = np.eye(steps.shape[1]) - steps.sum(axis=0)
     try:
         return np.asarray(np.linalg.inv(left))
@@ -128,7 +113,7 @@ def _beyond(steps: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class HankelFactors:
-    """The leading singular vectors of a Hankel matrix, and all blocks seen through them."""
+    """The leading singular vectors of a Hankel matrix, and all blocks projected on them."""
 
     values: Array  # (m,)  singular values
     steps: Array  # (symbol, m, m)   left^T H_a right
@@ -139,23 +124,23 @@ class HankelFactors:
 
     @property
     def max_rank(self) -> int:
-        """Singular values that are not rounding."""
+        """Number of singular values above rounding errors."""
         return int((self.values > _NOTHING * self.values[:1].max(initial=0.0)).sum())
 
     def automaton(self, rank: int) -> Automaton:
-        """The automaton of a rank (Balle et al., 2014), with direct start and stop vectors.
+        """The automaton of a rank (Balle et al., 2014), with direct initial and final vectors.
 
-        With H = U S V^T the step of a symbol is S^-1 U^T H_a V. The vectors at the ends are read off the
-        counts of beginnings and ends themselves, which asks for no inverse of I - A.
+        With H = U S V^T the step of a symbol is S^-1 U^T H_a V. The initial and final vectors are estimated
+        from the counts of starts and stops themselves, which needs no inverse of I - A.
 
         Raises
         ------
         RankError
-            The counts do not carry the rank.
+            The Hankel matrix has a smaller rank.
         """
         if not 1 <= rank <= self.max_rank:
             raise RankError(
-                f"rank={rank} asked for, but the Hankel matrix has {self.max_rank} singular values above "
+                f"rank={rank} requested, but the Hankel matrix has {self.max_rank} singular values above "
                 f"rounding; pass rank<={self.max_rank}, more strings in the basis, or more data"
             )
         over = 1.0 / self.values[:rank]
@@ -169,18 +154,18 @@ class HankelFactors:
 
 
 def hankel_factors(blocks: HankelBlocks, max_rank: int, *, scaled: bool) -> HankelFactors:
-    """The singular value decomposition that automata of all ranks are cut from.
+    """The singular value decomposition from which automata of all ranks are truncated.
 
     Parameters
     ----------
     blocks : HankelBlocks
     max_rank : int
     scaled : bool
-        Whether rows and columns are divided by the root of how frequent their strings are, so that rare
-        strings count as their noise allows.
+        Whether rows and columns are divided by the square root of the frequency of their strings, which
+        evens out the noise of frequent and rare strings.
     """
     left_scale, right_scale = _scales(blocks, scaled=scaled)
-    left, values, right = _leading(blocks.whole, left_scale, right_scale, max_rank)
+    left, values, right = _leading(blocks.hankel, left_scale, right_scale, max_rank)
     left, right = left * left_scale[:, None], right * right_scale[:, None]
     steps = np.array([left.T @ (step @ right) for step in blocks.steps])
     return HankelFactors(
@@ -194,17 +179,17 @@ def hankel_factors(blocks: HankelBlocks, max_rank: int, *, scaled: bool) -> Hank
 
 
 def hankel_values(blocks: HankelBlocks, n_values: int, *, scaled: bool) -> Array:
-    """The largest singular values of the Hankel matrix alone: those that are cut too.
+    """The largest singular values of the Hankel matrix, without the vectors.
 
     Parameters
     ----------
     blocks : HankelBlocks
     n_values : int
-        Fewer come back where the matrix is smaller.
+        At most as many as the matrix has.
     scaled : bool
         As in `hankel_factors`.
     """
-    matrix = _scaled(blocks.whole, *_scales(blocks, scaled=scaled))
+    matrix = _scaled(blocks.hankel, *_scales(blocks, scaled=scaled))
     smaller = min(matrix.shape)
     if isinstance(matrix, np.ndarray) and _is_small(smaller, n_values):
         return np.asarray(np.linalg.svd(matrix, compute_uv=False)[:n_values])
@@ -212,7 +197,7 @@ def hankel_values(blocks: HankelBlocks, n_values: int, *, scaled: bool) -> Array
 
 
 def _scales(blocks: HankelBlocks, *, scaled: bool) -> tuple[Array, Array]:
-    """What rows and columns are multiplied with."""
+    """Factors of rows and columns."""
     if not scaled:
         return np.ones(len(blocks.open)), np.ones(len(blocks.anywhere))
     return (
@@ -221,24 +206,24 @@ def _scales(blocks: HankelBlocks, *, scaled: bool) -> tuple[Array, Array]:
     )
 
 
-def _scaled(whole: Matrix, left_scale: Array, right_scale: Array) -> Matrix:
-    if isinstance(whole, np.ndarray):
-        return left_scale[:, None] * whole * right_scale
+def _scaled(hankel: Matrix, left_scale: Array, right_scale: Array) -> Matrix:
+    if isinstance(hankel, np.ndarray):
+        return left_scale[:, None] * hankel * right_scale
     from scipy.sparse import diags_array
 
-    return diags_array(left_scale) @ whole @ diags_array(right_scale)
+    return diags_array(left_scale) @ hankel @ diags_array(right_scale)
 
 
 def _is_small(size: int, rank: int) -> bool:
-    """Whether a matrix is decomposed whole."""
+    """Whether a matrix gets a full decomposition."""
     return size <= 4 * rank or size <= _SMALL
 
 
 def _leading(
-    whole: Matrix, left_scale: Array, right_scale: Array, max_rank: int
+    hankel: Matrix, left_scale: Array, right_scale: Array, max_rank: int
 ) -> tuple[Array, Array, Array]:
-    """(row, m), (m,), (column, m) leading singular vectors of a scaled matrix, canonical in sign."""
-    smaller, matrix = min(whole.shape), _scaled(whole, left_scale, right_scale)
+    """(row, m), (m,), (column, m) leading singular vectors of a scaled matrix, with canonical signs."""
+    smaller, matrix = min(hankel.shape), _scaled(hankel, left_scale, right_scale)
     if not isinstance(matrix, np.ndarray):
         left, values, right = _truncated(matrix, min(max_rank, smaller - 1))
     elif _is_small(smaller, max_rank):
@@ -256,7 +241,7 @@ def _leading(
 def _truncated(matrix: Matrix, rank: int) -> tuple[Array, Array, Array]:
     from scipy.sparse.linalg import svds
 
-    # A fixed start: the answer must not depend on chance.
+    # A fixed start makes the result deterministic.
     left, values, right = svds(matrix, k=rank, v0=np.ones(min(matrix.shape)))
     order = np.argsort(-values, kind="stable")
     return left[:, order], np.asarray(values[order], dtype=np.float64), right[order].T
@@ -264,13 +249,13 @@ def _truncated(matrix: Matrix, rank: int) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class AutomatonTables:
-    """A probabilistic automaton: in each state it ends, or emits a symbol and goes to the next state.
+    """A probabilistic automaton: each state ends the sequence, or emits a symbol and moves to the next state.
 
-    Where transitions do not depend on the symbol (`tied`), it is a hidden Markov model with ends.
+    Where transitions do not depend on the symbol (`tied`), it is a hidden Markov model with a final state.
     """
 
     initial: Array  # (state,)
-    emit: Array  # (state, symbol + 1)   the last is the end; rows sum to one
+    emit: Array  # (state, symbol + 1)   the last column is the end; rows sum to one
     transitions: (
         Array  # (symbol, state, next state), or (1, state, next state) where tied; rows sum to one
     )
@@ -292,22 +277,22 @@ class AutomatonTables:
 
     @cached_property
     def steps(self) -> Array:
-        """(symbol, state, next state) the chance of showing a symbol and moving on."""
+        """(symbol, state, next state) probability of a symbol and the next state."""
         return np.asarray(self.emit.T[:-1, :, None] * self.transitions)
 
     @cached_property
     def through(self) -> Array:
-        """(state, next state) the chance of moving on, whatever is shown."""
+        """(state, next state) probability of the next state, summed over symbols."""
         return np.asarray(self.steps.sum(axis=0))
 
     @property
     def stop(self) -> Array:
-        """(state,) the chance of ending."""
+        """(state,) probability of the end."""
         return self.emit[:, -1]
 
     @cached_property
     def automaton(self) -> Automaton:
-        """The same as a weighted automaton, for the queries."""
+        """As a weighted automaton, for queries."""
         ones = np.ones(self.n_states)
         left = np.eye(self.n_states) - self.through
         past = np.asarray(np.linalg.lstsq(left.T, self.initial, rcond=None)[0], dtype=np.float64)
@@ -335,7 +320,7 @@ class AutomatonLayout:
 
     n_states: int
     n_symbols: int
-    n_groups: int  # tables of transitions: one for each symbol, or one for all
+    n_groups: int  # transition tables: one for each symbol, or one for all
 
     @property
     def bounds(self) -> tuple[int, int, int]:
@@ -363,9 +348,9 @@ class AutomatonLayout:
 
     @property
     def groups(self) -> Integers:
-        """(symbol,) which table of transitions each symbol has."""
-        each = np.arange(self.n_symbols)
-        return each if self.n_groups == self.n_symbols else np.zeros_like(each)
+        """(symbol,) the transition table of each symbol."""
+        symbols = np.arange(self.n_symbols)
+        return symbols if self.n_groups == self.n_symbols else np.zeros_like(symbols)
 
     @property
     def n_parameters(self) -> int:

@@ -1,8 +1,8 @@
-"""What is learnt of homogeneous chains: one step for all positions, between two ends.
+"""Parameters of homogeneous chains: an initial vector, one step for all positions, and a final vector.
 
-A state is a vector of length `rank`. It starts as `start`; whatever is seen at a position, as a vector of
-features, becomes a message, and the step makes the next state of that message and the state before, both
-linearly. The product of a state with `stop` is the value (probability, density) of all that was seen so far.
+A state is a vector of length `rank`. The first one is `initial`. The observation at a position, a vector of
+features, becomes a message; the step maps this message and the state before to the next state, linearly in
+both. The product of a state with `stop` is the probability or density of all observations so far.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ Array = NDArray[np.float64]
 class Operators:
     """A homogeneous chain: hidden Markov models, weighted automata and their spectral estimates.
 
-    The step is a node of two children, what is seen and the state before; its parent is the state after:
-    a `Dense` core of three axes in general, a `Hadamard` table where states are probabilities of hidden
-    states (then what is seen tells the likelihood of each).
+    The step is a node with two children, the observation and the state before; its parent is the state
+    after: a `Dense` core of three axes in general, a `Hadamard` table where states are probabilities of
+    hidden states (the message of an observation is then the likelihood of each).
 
-    A position may hold several columns: their messages are multiplied, which says that they are independent
-    given the state.
+    A position may hold several columns: their messages are multiplied, as the columns are independent given
+    the state.
     """
 
     initial: Array  # (rank,)
-    step: Dense | Hadamard  # core (seen, before, after), or table (after, before)
+    step: Dense | Hadamard  # core (message, before, after), or table (after, before)
     stop: Array  # (rank,)
-    emit: tuple[Array, ...]  # per column: (feature, seen)
-    total: tuple[Array, ...]  # per column: (seen,)   what a missing cell sends
+    emit: tuple[Array, ...]  # per column: (feature, message)
+    total: tuple[Array, ...]  # per column: (message,)   the message of a missing cell
 
     @staticmethod
     def of_steps(
@@ -47,7 +47,7 @@ class Operators:
 
         Parameters
         ----------
-        start : (rank,)
+        initial : (rank,)
         steps : (feature, rank, rank)
             The state after a feature vector f is ``before @ sum(f[i] * steps[i])``.
         stop : (rank,)
@@ -71,7 +71,7 @@ class Operators:
 
     @cached_property
     def core(self) -> Array:
-        """(seen, before, after) the step as a dense core."""
+        """(message, before, after) the step as a dense core."""
         if isinstance(self.step, Dense):
             return self.step.core
         core = np.zeros((self.rank,) * 3)
@@ -90,9 +90,9 @@ class Operators:
 
     @cached_property
     def mean(self) -> Array:
-        """(rank,) the state after very long without anything seen: where all begins anew."""
-        seen = reduce(np.multiply, self.total)
-        through = np.einsum("s,smn->mn", seen, self.core)  # (before, after)
+        """(rank,) the stationary state: the limit after many missing observations."""
+        missing = reduce(np.multiply, self.total)
+        through = np.einsum("s,smn->mn", missing, self.core)  # (before, after)
         values, vectors = np.linalg.eig(through.T)
         leading = np.real(vectors[:, np.abs(values - 1).argmin()])
         mass = float(self.stop @ leading)
@@ -103,7 +103,7 @@ class Operators:
 
 @dataclass(frozen=True, eq=False)
 class ChainTables:
-    """A hidden Markov model: initial and transition probabilities, and those of features given the state."""
+    """A hidden Markov model: initial, transition and emission probabilities."""
 
     initial: Array  # (state,)
     transitions: Array  # (state, next state)   rows sum to one
@@ -116,29 +116,29 @@ class ChainTables:
 
     @cached_property
     def operators(self) -> Operators:
-        """The same as operators, for the queries."""
+        """As operators, for queries."""
         ones = np.ones(self.n_states)
         return Operators(
             self.initial,
             Hadamard(np.ascontiguousarray(self.transitions.T)),
             ones,
-            tuple(np.ascontiguousarray(each.T) for each in self.emit),
+            tuple(np.ascontiguousarray(table.T) for table in self.emit),
             (ones,) * len(self.emit),
         )
 
     @cached_property
     def stationary(self) -> Array:
-        """(state,) how often each state is visited in the long run."""
+        """(state,) the stationary distribution."""
         k = self.n_states
         system = np.vstack([self.transitions.T - np.eye(k), np.ones(k)])
         right = np.append(np.zeros(k), 1.0)
-        found = np.maximum(np.linalg.lstsq(system, right, rcond=None)[0], 0.0)
-        return np.asarray(found / found.sum())
+        visits = np.maximum(np.linalg.lstsq(system, right, rcond=None)[0], 0.0)
+        return np.asarray(visits / visits.sum())
 
     @property
     def layout(self) -> ChainLayout:
         """Where the tables stand in a flat array."""
-        return ChainLayout(self.n_states, tuple(each.shape[1] for each in self.emit))
+        return ChainLayout(self.n_states, tuple(table.shape[1] for table in self.emit))
 
     @property
     def n_parameters(self) -> int:
@@ -154,7 +154,7 @@ class ChainTables:
 
     def ordered(self, order: NDArray[np.integer]) -> ChainTables:
         """The same model with its states in another order."""
-        emit = tuple(each[order] for each in self.emit)
+        emit = tuple(table[order] for table in self.emit)
         return ChainTables(self.initial[order], self.transitions[np.ix_(order, order)], emit)
 
 
@@ -200,25 +200,25 @@ class ChainLayout:
 
 
 def blended(parts: Sequence[ChainTables], weights: Array, leak: float) -> ChainTables:
-    """One chain that follows one of several, each on its own states, and changes between them now and then.
+    """A chain that follows one of several chains at a time and sometimes switches between them.
 
     Parameters
     ----------
     parts : sequence of ChainTables
         Over the same features.
     weights : (part,)
-        How likely each is at the start, and after a change.
+        Probability of each chain at the start, and after a switch.
     leak : float
-        Chance of a change at each step.
+        Probability of a switch at each step.
     """
     arrival = np.concatenate([w * p.stationary for w, p in zip(weights, parts, strict=True)])
     n_states = len(arrival)
     transitions = np.tile(leak * arrival, (n_states, 1))
     first = 0
     for part in parts:
-        own = slice(first, first + part.n_states)
-        transitions[own, own] += (1 - leak) * part.transitions
-        first = own.stop
+        states = slice(first, first + part.n_states)
+        transitions[states, states] += (1 - leak) * part.transitions
+        first = states.stop
     initial = np.concatenate([w * p.initial for w, p in zip(weights, parts, strict=True)])
-    emit = tuple(np.vstack(each) for each in zip(*(part.emit for part in parts), strict=True))
+    emit = tuple(np.vstack(tables) for tables in zip(*(part.emit for part in parts), strict=True))
     return ChainTables(initial, transitions, emit)

@@ -1,4 +1,4 @@
-"""Hidden Markov models whose states emit normal numbers, or rows of them."""
+"""Hidden Markov models with Gaussian emissions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tacit.sequences.model.chains import ChainTables
 
 Array = NDArray[np.float64]
 
-UNITS = 16.0  # of means, so that exponentials of outlying ones are numbers still
+UNITS = 16.0  # scale of means: exponentials of outlying means stay finite
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianChain:
-    """Initial and transition probabilities, and a normal density for each state."""
+    """Initial and transition probabilities, and a Gaussian for each state."""
 
     initial: Array  # (state,)
     transitions: Array  # (state, next state)   rows sum to one
@@ -42,36 +42,36 @@ class GaussianChain:
 
     @cached_property
     def stationary(self) -> Array:
-        """(state,) how often each state is visited in the long run."""
+        """(state,) the stationary distribution."""
         return ChainTables(self.initial, self.transitions, ()).stationary
 
     @cached_property
     def factors(self) -> Array:
-        """(state, column, column) lower triangles whose squares are the covariances."""
+        """(state, column, column) Cholesky factors of the covariances."""
         return np.asarray(np.linalg.cholesky(self.covariances), dtype=np.float64)
 
     @cached_property
     def inverse_factors(self) -> Array:
-        """(state, column, column) inverses of the factors."""
+        """(state, column, column) inverses of the Cholesky factors."""
         if self.diagonal:
-            own = np.zeros_like(self.factors)
+            inverses = np.zeros_like(self.factors)
             places = np.arange(self.n_columns)
-            own[:, places, places] = 1 / self.factors[:, places, places]
-            return own
+            inverses[:, places, places] = 1 / self.factors[:, places, places]
+            return inverses
         return np.asarray(np.linalg.inv(self.factors), dtype=np.float64)
 
     @cached_property
     def log_sizes(self) -> Array:
-        """(state,) halves of the logarithms of the covariances' determinants."""
+        """(state,) half the log-determinants of the covariances."""
         return np.asarray(np.log(np.diagonal(self.factors, axis1=1, axis2=2)).sum(axis=1))
 
     @cached_property
     def common_spread(self) -> Array:
-        """(column, column) the covariance whose inverse is the mean of those of the states."""
-        own = self.inverse_factors
+        """(column, column) the inverse of the mean precision matrix of the states."""
+        inverses = self.inverse_factors
         if self.diagonal:
-            return np.diag(self.n_states / np.einsum("kii,kii->i", own, own))
-        return np.asarray(np.linalg.inv((own.transpose(0, 2, 1) @ own).mean(axis=0)))
+            return np.diag(self.n_states / np.einsum("kii,kii->i", inverses, inverses))
+        return np.asarray(np.linalg.inv((inverses.transpose(0, 2, 1) @ inverses).mean(axis=0)))
 
     def ordered(self, order: NDArray[np.integer]) -> GaussianChain:
         """The same model with its states in another order."""
@@ -96,12 +96,11 @@ class GaussianChain:
 
 @dataclass(frozen=True)
 class GaussianLayout:
-    """Where the numbers of a chain stand in one flat array of positive numbers, for climbing.
+    """Where the parameters of a chain stand in one flat array of positive numbers, for accelerated EM.
 
-    Initial and transition probabilities stand as they are. Of the densities exponentials stand there: of
-    means, and below the diagonal of each covariance's factor; its diagonal stands as it is. Climbing in
-    logarithms is then climbing in means and in factors with logarithms on the diagonal, any values of which
-    make a density.
+    Initial and transition probabilities and the diagonals of the Cholesky factors stand as they are; means
+    and the entries below the diagonals as exponentials. A step in logarithms is then a step in means and in
+    factors with logarithms on the diagonal, where every value is valid.
     """
 
     n_states: int
@@ -110,7 +109,7 @@ class GaussianLayout:
 
     @cached_property
     def lower(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows and columns of the factors' entries, the diagonal first."""
+        """Rows and columns of the entries of the Cholesky factors, the diagonal first."""
         d = self.n_columns
         rows, columns = (np.zeros(0, np.int64),) * 2 if self.diagonal else np.tril_indices(d, -1)
         places = np.arange(d)
@@ -135,7 +134,7 @@ class GaussianLayout:
         return k - 1 + k * (k - 1) + int(self.bounds[-1] - self.bounds[2])
 
     def allowed(self, values: Array) -> Array:
-        """Rows that sum to one, and densities that numbers on a common scale can show."""
+        """The nearest valid parameters: rows sum to one, means and factors are bounded."""
         from tacit.core.loops.acceleration import normalise
 
         end, d = self.row_starts[-1] + self.n_states, self.n_columns
@@ -145,43 +144,45 @@ class GaussianLayout:
             np.clip(values[end : self.bounds[3]], 1e-250, 1e250),
             np.hstack([np.clip(factors[:, :d], 1e-6, 1e6), np.clip(factors[:, d:], 1e-250, 1e250)]),
         )
-        return np.concatenate([each.ravel() for each in parts])
+        return np.concatenate([part.ravel() for part in parts])
 
     def flat(self, chain: GaussianChain) -> Array:
-        """The numbers of a chain."""
+        """The parameters of a chain in one array."""
         rows, columns = self.lower
         factors = chain.factors[:, rows, columns]
         factors[:, self.n_columns :] = np.exp(factors[:, self.n_columns :])
         parts = (chain.initial, chain.transitions, np.exp(chain.means / UNITS), factors)
-        return np.concatenate([each.ravel() for each in parts])
+        return np.concatenate([part.ravel() for part in parts])
 
     def chain(self, values: Array) -> GaussianChain:
         """The chain that a flat array holds."""
         k, d = self.n_states, self.n_columns
         rows, columns = self.lower
-        starts, transitions, means, factors = np.split(values, self.bounds[1:-1])
+        initial, transitions, means, factors = np.split(values, self.bounds[1:-1])
         triangles = np.zeros((k, d, d))
         entries = factors.reshape(k, -1).copy()
         entries[:, d:] = np.log(entries[:, d:])
         triangles[:, rows, columns] = entries
         covariances = triangles @ triangles.transpose(0, 2, 1)
-        found = GaussianChain(
-            starts,
+        chain = GaussianChain(
+            initial,
             transitions.reshape(k, k),
             UNITS * np.log(means.reshape(k, d)),
             covariances,
             self.diagonal,
         )
-        found.__dict__["factors"] = triangles  # known already, and exact
-        return found
+        chain.__dict__["factors"] = triangles  # known already, and exact
+        return chain
 
     def masses(
         self, chain: GaussianChain, visits: Array, transitions: Array, starts: Array
     ) -> Array:
-        """How much each of the flat numbers is known: expected counts, and information on densities."""
+        """Information on each parameter: expected counts, and Fisher information of the Gaussians."""
         rows, columns = self.lower
         inverse = chain.inverse_factors
-        precision = np.einsum("kji,kji->ki", inverse, inverse)  # the diagonal of each inverse
+        precision = np.einsum(
+            "kji,kji->ki", inverse, inverse
+        )  # the diagonal of each precision matrix
         factors = np.where(rows == columns, 2.0, precision[:, rows]) * visits[:, None]
         parts = (starts, transitions, UNITS**2 * visits[:, None] * precision, factors)
-        return np.concatenate([each.ravel() for each in parts])
+        return np.concatenate([part.ravel() for part in parts])

@@ -1,4 +1,4 @@
-"""Interpolated n-grams of sequences with their ends: what automata fall back on."""
+"""Interpolated n-grams of sequences and their ends, the back-off of automata."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from tacit.sequences.moments.prefixes import PrefixTree
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Tables with more cells than this are left out: large alphabets have shorter contexts.
+# Tables have at most this many cells: large alphabets have shorter contexts.
 _MOST_CELLS = 2 * 10**6
 
 
 @dataclass(frozen=True, eq=False)
 class Ngrams:
-    """P(next symbol or end | the last few symbols), each order mixed with the one below.
+    """P(next symbol or end | last few symbols), each order interpolated with the one below.
 
     Contexts are numbers in base ``n_symbols + 2``: the code after all symbols stands for the place before
-    the start, and the last one for a missing symbol. Mixing is that of Witten & Bell (1991).
+    the start, and the last one for a missing symbol. Smoothing is that of Witten & Bell (1991).
     """
 
     tables: Array  # (context, symbol + 1)  of the longest contexts; the last column is the end
-    order: int  # 1: nothing is looked back at; 3: two symbols are
+    order: int  # one more than the symbols of a context
     n_symbols: int
 
     @staticmethod
     def of(tree: PrefixTree, order: int = 3) -> Ngrams:
-        """From counts; of a lower order where tables would be too large."""
+        """Fits to counts; with a lower order where tables would be too large."""
         n, base = tree.n_symbols, tree.n_symbols + 2
         while order > 1 and base ** (order - 1) * (n + 1) > _MOST_CELLS:
             order -= 1
@@ -53,26 +53,26 @@ class Ngrams:
         return context
 
     def after(self, contexts: Integers, symbols: NDArray[np.integer]) -> Integers:
-        """The contexts after a symbol more, -1 a missing one."""
+        """The contexts after one more symbol; -1 is missing."""
         base = self.n_symbols + 2
         code = np.where(symbols < 0, self.n_symbols + 1, symbols)
         return np.asarray((contexts * base + code) % base ** (self.order - 1))
 
 
 def tree_contexts(tree: PrefixTree, order: int) -> Integers:
-    """(node,) the context after each beginning."""
+    """(node,) the context after each prefix."""
     n, base = tree.n_symbols, tree.n_symbols + 2
     contexts = np.zeros(tree.n_nodes, dtype=np.int64)
     at = np.arange(tree.n_nodes)
-    for back in range(order - 1):
+    for lag in range(order - 1):
         symbols = np.where(tree.symbols[at] < 0, n + 1, tree.symbols[at])
-        contexts += base**back * np.where(at == 0, n, symbols)
+        contexts += base**lag * np.where(at == 0, n, symbols)
         at = np.maximum(tree.parents[at], 0)
     return contexts
 
 
 def _counted(tree: PrefixTree, contexts: Integers, n_contexts: int) -> Array:
-    """(context, symbol + 1) how often each came next."""
+    """(context, symbol + 1) counts of the next symbol or end."""
     n = tree.n_symbols
     known = np.flatnonzero(tree.symbols >= 0)
     places = np.concatenate(

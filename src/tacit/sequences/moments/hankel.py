@@ -1,9 +1,9 @@
 """Counts of substrings, and the Hankel blocks that weighted automata are learnt from (Balle et al., 2014).
 
 Three statistics of strings x are counted at once: how many sequences are x, how many begin with x, and how
-often x occurs anywhere in them. The last is the *expected number of occurrences* once it is divided by the
-number of sequences; the empty string occurs once more often than there are positions. A window in which a
-symbol is missing does not count.
+often x occurs in them. The last, divided by the number of sequences, is the *expected number of occurrences*;
+the empty string occurs once more than there are positions in a sequence. Windows with a missing symbol are
+skipped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DENSE_CELLS = 3 * 10**7
 
 @dataclass(frozen=True, eq=False)
 class SubstringCounts:
-    """How often strings up to a length are, begin, end, and occur in sequences; those of two sets add.
+    """Counts of strings up to a length: as sequences, prefixes, suffixes and substrings; two of these add.
 
     The strings are the nodes of a tree: the parent of a string is the string without its last symbol.
 
@@ -46,9 +46,9 @@ class SubstringCounts:
     parents: Integers  # (string,)  -1 of the empty string
     symbols: Integers  # (string,)  the last symbol
     occurrences: Integers  # (string,)
-    starts: Integers  # (string,)  sequences that begin so
-    stops: Integers  # (string,)  sequences that end so
-    wholes: Integers  # (string,)  sequences that are this
+    starts: Integers  # (string,)  sequences that begin with the string
+    stops: Integers  # (string,)  sequences that end with it
+    complete: Integers  # (string,)  sequences that are equal to it
     n_symbols: int
     max_length: int
 
@@ -60,17 +60,17 @@ class SubstringCounts:
 
     @staticmethod
     def of(sequences: Sequences | PrefixTree, max_length: int) -> SubstringCounts:
-        """Counts of some sequences, or of the tree of their beginnings.
+        """Counts of sequences, or of a tree of their prefixes.
 
         Parameters
         ----------
         sequences : Sequences or PrefixTree
         max_length : int
-            Of the strings that are counted.
+            The longest strings that are counted.
         """
         tree = sequences if isinstance(sequences, PrefixTree) else PrefixTree.of(sequences)
         levels = Levels(tree.n_symbols)
-        # The string of the level's length that each beginning ends with, for beginnings that have one.
+        # The suffix of each prefix that has the level's length, where there is one.
         at = np.zeros(tree.n_nodes, dtype=np.int64)
         nodes = np.arange(tree.n_nodes)
         counted = [_tallies(tree, nodes, at, 0, 1)]
@@ -83,10 +83,10 @@ class SubstringCounts:
             has_string[nodes] = True
             at[nodes] = levels.grow(before, tree.symbols[nodes])
             counted.append(_tallies(tree, nodes, at[nodes], first, levels.n_nodes, length))
-        columns = [np.concatenate(each) for each in zip(*counted, strict=True)]
-        occurrences, starts, stops, wholes = columns
+        columns = [np.concatenate(column) for column in zip(*counted, strict=True)]
+        occurrences, starts, stops, complete = columns
         return SubstringCounts(
-            *levels.nodes(), occurrences, starts, stops, wholes, tree.n_symbols, max_length
+            *levels.nodes(), occurrences, starts, stops, complete, tree.n_symbols, max_length
         )
 
     def __add__(self, other: SubstringCounts) -> SubstringCounts:
@@ -98,23 +98,23 @@ class SubstringCounts:
             )
         from tacit.sequences.loops.prefixes import joined
 
-        parents, symbols, own, theirs = joined(
+        parents, symbols, places, other_places = joined(
             self.parents, self.symbols, other.parents, other.symbols
         )
         columns = []
         for name in _COUNTED:
             column = np.zeros(len(parents), dtype=np.int64)
-            column[own] += getattr(self, name)
-            column[theirs] += getattr(other, name)
+            column[places] += getattr(self, name)
+            column[other_places] += getattr(other, name)
             columns.append(column)
-        occurrences, starts, stops, wholes = columns
+        occurrences, starts, stops, complete = columns
         return SubstringCounts(
-            parents, symbols, occurrences, starts, stops, wholes, self.n_symbols, self.max_length
+            parents, symbols, occurrences, starts, stops, complete, self.n_symbols, self.max_length
         )
 
     @property
     def n_sequences(self) -> int:
-        """Sequences, the empty ones too."""
+        """Number of sequences, empty ones included."""
         return round(float(self.starts[0]))
 
     @cached_property
@@ -123,11 +123,11 @@ class SubstringCounts:
         return self.parents * (self.n_symbols + 1) + self.symbols + 1
 
     def children(self, strings: Integers, symbols: Integers) -> Integers:
-        """The strings with a symbol more; -1 where they were not seen, or were not there to begin with."""
-        wanted = strings * (self.n_symbols + 1) + symbols + 1
-        found = np.searchsorted(self._keys, wanted)
-        found[found == len(self._keys)] = 0
-        return np.where((strings >= 0) & (self._keys[found] == wanted), found, -1)
+        """The strings with one more symbol; -1 where they were not observed, or the string is -1 itself."""
+        keys = strings * (self.n_symbols + 1) + symbols + 1
+        places = np.searchsorted(self._keys, keys)
+        places[places == len(self._keys)] = 0
+        return np.where((strings >= 0) & (self._keys[places] == keys), places, -1)
 
     def words(self, strings: Integers) -> list[tuple[int, ...]]:
         """The symbols of some strings."""
@@ -141,7 +141,7 @@ class SubstringCounts:
         return out
 
     def most_frequent(self, values: Integers, n_strings: int, max_length: int) -> Integers:
-        """The strings of largest value up to a length; the shorter first where values are even."""
+        """The strings of largest value up to a length; of equal ones the shorter first."""
         candidates = np.arange(int(np.searchsorted(self._depths, max_length, side="right")))
         candidates = candidates[values[candidates] > 0]
         order = np.argsort(-values[candidates], kind="stable")
@@ -158,45 +158,45 @@ class SubstringCounts:
 
 
 _COUNTED = tuple(
-    each.name
-    for each in fields(SubstringCounts)
-    if each.name not in ("parents", "symbols", "n_symbols", "max_length")
+    field.name
+    for field in fields(SubstringCounts)
+    if field.name not in ("parents", "symbols", "n_symbols", "max_length")
 )
 
 
 def _tallies(
     tree: PrefixTree, nodes: Integers, strings: Integers, first: int, stop: int, length: int = 0
 ) -> tuple[Integers, ...]:
-    """Occurrences, starts, stops and wholes of the strings of one length."""
-    own, passes, ends = strings - first, tree.passes[nodes], tree.ends[nodes]
-    whole = tree.depths[nodes] == length
+    """Occurrences, starts, stops and complete sequences of the strings of one length."""
+    places, passes, ends = strings - first, tree.passes[nodes], tree.ends[nodes]
+    is_complete = tree.depths[nodes] == length
 
     def summed(weights: Integers) -> Integers:
-        return np.bincount(own, weights, minlength=stop - first).astype(np.int64)
+        return np.bincount(places, weights, minlength=stop - first).astype(np.int64)
 
-    return summed(passes), summed(passes * whole), summed(ends), summed(ends * whole)
+    return summed(passes), summed(passes * is_complete), summed(ends), summed(ends * is_complete)
 
 
 @dataclass(frozen=True, eq=False)
 class HankelBlocks:
-    """Values f(u v) and f(u a v) of strings, for some beginnings u and some ends v.
+    """Values f(u v) and f(u a v) of strings, for a basis of prefixes u and suffixes v.
 
-    With them stand values that tell where sequences start and stop: see `hankel_blocks`.
+    Further values say how sequences start and stop: see `hankel_blocks`.
     """
 
-    whole: Matrix  # (beginning, end)   f(u v)
-    steps: tuple[Matrix, ...]  # per symbol: (beginning, end)   f(u a v)
-    first: Array  # (end,)  f of v that starts a sequence
-    anywhere: Array  # (end,)  f of v wherever it starts
-    last: Array  # (beginning,)  f of u that stops a sequence
-    open: Array  # (beginning,)  f of u whatever follows
+    hankel: Matrix  # (prefix, suffix)   f(u v)
+    steps: tuple[Matrix, ...]  # per symbol: (prefix, suffix)   f(u a v)
+    first: Array  # (suffix,)  f of v at the start of a sequence
+    anywhere: Array  # (suffix,)  f of v at any position
+    last: Array  # (prefix,)  f of u at the end of a sequence
+    open: Array  # (prefix,)  f of u with any continuation
 
 
-# The statistic of each: of strings u v, of v at the start of a sequence and anywhere, of u at its stop and
-# whatever follows.
+# The counts of u v, of v at the start of a sequence and at any position, of u at the end of a sequence and
+# with any continuation.
 _VALUES = {
-    "string": ("wholes", "wholes", "stops", "wholes", "starts"),
-    "prefix": ("starts", "starts", "occurrences", "wholes", "starts"),
+    "string": ("complete", "complete", "stops", "complete", "starts"),
+    "prefix": ("starts", "starts", "occurrences", "complete", "starts"),
     "substring": ("occurrences", "starts", "occurrences", "stops", "occurrences"),
 }
 
@@ -209,14 +209,14 @@ def hankel_blocks(
     Parameters
     ----------
     counts : SubstringCounts
-        Of strings of at least twice the length and one.
+        Of strings up to at least ``2 * max_length + 1`` symbols.
     statistics : {"string", "prefix", "substring"}
-        The value f(x): the share of sequences that are x, that begin with x, or the mean number of times
-        that x occurs.
+        The value f(x): the proportion of sequences that are x, that begin with x, or the mean number of
+        occurrences of x.
     n_basis : int
-        Strings on each side.
+        Number of prefixes, and of suffixes.
     max_length : int
-        Of these strings.
+        The longest of these.
     """
     if counts.max_length < 2 * max_length + 1:
         raise ArgumentError(
@@ -228,21 +228,21 @@ def hankel_blocks(
     columns = counts.most_frequent(anywhere, n_basis, max_length)
     words = counts.words(columns)
     dense = len(rows) * len(columns) * (counts.n_symbols + 1) <= _DENSE_CELLS
-    n_all = max(counts.n_sequences, 1)
-    value = joint / n_all
-    # All symbols at once: the strings u, then all u a of each symbol in turn.
-    every = np.arange(counts.n_symbols)
+    n_sequences = max(counts.n_sequences, 1)
+    value = joint / n_sequences
+    # All symbols at once: the strings u a, for each symbol a in turn.
+    symbols = np.arange(counts.n_symbols)
     n_rows = len(rows)
-    after = counts.children(np.tile(rows, len(every)), np.repeat(every, n_rows))
-    whole = _block(counts, value, rows, words, dense=dense)
+    after = counts.children(np.tile(rows, len(symbols)), np.repeat(symbols, n_rows))
+    hankel = _block(counts, value, rows, words, dense=dense)
     together = _block(counts, value, after, words, dense=dense)
     return HankelBlocks(
-        whole,
-        tuple(together[a * n_rows : (a + 1) * n_rows] for a in every.tolist()),
-        first[columns] / n_all,
-        anywhere[columns] / n_all,
-        last[rows] / n_all,
-        beyond[rows] / n_all,
+        hankel,
+        tuple(together[a * n_rows : (a + 1) * n_rows] for a in symbols.tolist()),
+        first[columns] / n_sequences,
+        anywhere[columns] / n_sequences,
+        last[rows] / n_sequences,
+        beyond[rows] / n_sequences,
     )
 
 
@@ -254,17 +254,17 @@ def _block(
     *,
     dense: bool,
 ) -> Matrix:
-    """(row, column) the values of strings that are continued by words."""
+    """(string, word) values of strings followed by words."""
     reached: dict[tuple[int, ...], tuple[Integers, Integers]] = {}
-    there = np.flatnonzero(strings >= 0)
-    reached[()] = (there, strings[there])
+    rows = np.flatnonzero(strings >= 0)
+    reached[()] = (rows, strings[rows])
 
     def after(word: tuple[int, ...]) -> tuple[Integers, Integers]:
         if word not in reached:
             rows, at = after(word[:-1])
-            found = counts.children(at, np.full(len(at), word[-1]))
-            kept = found >= 0
-            reached[word] = rows[kept], found[kept]
+            continued = counts.children(at, np.full(len(at), word[-1]))
+            is_observed = continued >= 0
+            reached[word] = rows[is_observed], continued[is_observed]
         return reached[word]
 
     parts = [after(word) for word in words]

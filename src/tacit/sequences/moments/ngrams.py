@@ -1,8 +1,7 @@
-"""How often symbols stand next to each other in sequences.
+"""Counts of unigrams, bigrams and trigrams in sequences.
 
-Windows of one, two and three symbols are counted wherever they stand; those with a missing symbol do not
-count. Counts are integers and add: work may be cut into any chunks of whole sequences and joined in any
-order.
+Windows of one, two and three symbols are counted at all positions, except those with a missing symbol.
+Counts are integers and add: sequences may be counted in chunks, and the counts summed in any order.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _Tables = tuple[NDArray[np.int64], NDArray[np.int64], "Cells", "Cells", "Cells"]
 
-DENSE_CELLS = 1 << 22  # tables of more cells keep only those that were met
-LARGEST = 1 << 20  # symbols whose windows of three have numbers of 64 bits
-# One chunk of work: few enough that a cell's count needs 32 bits, and that the keys of sorting fit memory.
+DENSE_CELLS = 1 << 22  # larger tables are sparse
+LARGEST = 1 << 20  # symbols: trigrams have keys of 64 bits
+# Positions of a chunk: few enough for counts of 32 bits, and for the sorted keys to fit in memory.
 POSITIONS_AT_ONCE = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A table of counts over windows of symbols: all cells, or only those that were met.
+    """A table of counts of windows of symbols, dense or sparse.
 
     Examples
     --------
@@ -41,13 +40,13 @@ class Cells:
     """
 
     n_symbols: int
-    order: int  # symbols of a window
-    keys: Integers | None  # (cell,) sorted numbers of the cells, the last symbol fastest; None: all
+    order: int  # symbols in a window
+    keys: Integers | None  # (cell,) sorted flat indices of cells, in C order; None: all cells
     counts: Integers  # (cell,)
 
     @staticmethod
     def empty(n_symbols: int, order: int) -> Cells:
-        """No windows."""
+        """A table of zeros."""
         if n_symbols**order <= DENSE_CELLS:
             return Cells(n_symbols, order, None, np.zeros(n_symbols**order, dtype=np.int64))
         return Cells(n_symbols, order, np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -66,7 +65,7 @@ class Cells:
 
     @property
     def total(self) -> int:
-        """Windows that were counted."""
+        """Number of windows."""
         return int(self.counts.sum())
 
     def dense(self) -> Integers:
@@ -79,28 +78,28 @@ class Cells:
         return out.reshape(shape)
 
     def marginal(self, *axes: int) -> Any:
-        """Counts over some of the axes alone: an array, or sparse over two axes where cells are keys."""
+        """Counts summed over the other axes: an array, or a sparse matrix over two axes of a sparse table."""
         if self.keys is None:
-            gone = tuple(axis for axis in range(self.order) if axis not in axes)
-            return self.dense().sum(axis=gone)
+            summed = tuple(axis for axis in range(self.order) if axis not in axes)
+            return self.dense().sum(axis=summed)
         n = self.n_symbols
         parts = [self.keys // n ** (self.order - 1 - axis) % n for axis in axes]
         if len(axes) == 1:
-            found = np.bincount(parts[0], weights=self.counts, minlength=n)
-            return np.rint(found).astype(np.int64)
+            sums = np.bincount(parts[0], weights=self.counts, minlength=n)
+            return np.rint(sums).astype(np.int64)
         from scipy.sparse import coo_array
 
-        made = coo_array((self.counts, tuple(parts)), shape=(n, n)).tocsr()
-        made.sum_duplicates()
-        return made
+        matrix = coo_array((self.counts, tuple(parts)), shape=(n, n)).tocsr()
+        matrix.sum_duplicates()
+        return matrix
 
 
 @dataclass(frozen=True, eq=False)
 class TripleMoments:
-    """Probabilities of symbols, pairs and triples in windows of three, all of the same windows.
+    """Probabilities of symbols, pairs and triples in the same windows of three.
 
     Pairs are arrays, or sparse matrices over large alphabets. The first and the last view may be longer than
-    one symbol: a and c are then places and symbols.
+    one symbol: a and c are then pairs of place and symbol.
     """
 
     first: Array  # (a,)  of the first symbols of sequences
@@ -109,17 +108,17 @@ class TripleMoments:
     pairs13: Any  # (a, c)
     pairs23: Any  # (b, c)
     triples: Array | Cells  # (a, b, c)
-    n_windows: float  # how many windows these are shares of; infinite where they are exact
+    n_windows: float  # windows counted; infinite for exact probabilities
 
     @staticmethod
     def of_table(first: Array, triples: Array, n_windows: float = np.inf) -> TripleMoments:
-        """From the shares of first symbols (a,) and of all windows of three (a, b, c)."""
+        """From the probabilities of first symbols (a,) and of windows of three (a, b, c)."""
         one = triples.sum(axis=(1, 2))
         pairs12, pairs13, pairs23 = (triples.sum(axis=axis) for axis in (2, 1, 0))
         return TripleMoments(first, one, pairs12, pairs13, pairs23, triples, n_windows)
 
     def between(self, one: Array, three: Array) -> Array:
-        """(b, i, k) the triples seen through `one` (a, i) and `three` (c, k), for each symbol between."""
+        """(b, i, k) the triples projected by `one` (a, i) and `three` (c, k), for each middle symbol."""
         if not isinstance(self.triples, Cells):
             n_first, n_middle, n_last = self.triples.shape
             last = (self.triples.reshape(-1, n_last) @ three).reshape(n_first, n_middle, -1)
@@ -133,13 +132,13 @@ class TripleMoments:
         return out / self.n_windows
 
     def contracted(self, one: Array, two: Array, three: Array) -> Array:
-        """(i, j, k) the triples seen through `one` (a, i), `two` (b, j) and `three` (c, k)."""
+        """(i, j, k) the triples projected by `one` (a, i), `two` (b, j) and `three` (c, k)."""
         if not isinstance(self.triples, Cells):
             n_first, n_middle, n_last = self.triples.shape
             last = self.triples.reshape(-1, n_last) @ three  # (a b, k)
             first = one.T @ last.reshape(n_first, -1)  # (i, b k)
-            seen = first.reshape(one.shape[1], n_middle, -1)
-            return np.asarray(np.einsum("ibk,bj->ijk", seen, two, optimize=True))
+            projected = first.reshape(one.shape[1], n_middle, -1)
+            return np.asarray(np.einsum("ibk,bj->ijk", projected, two, optimize=True))
         from tacit.sequences.loops.ngrams import contract_cells
 
         cells = self.triples
@@ -151,7 +150,7 @@ class TripleMoments:
 
 @dataclass(frozen=True, eq=False)
 class NgramCounts:
-    """How often symbols, pairs and triples of neighbours occur, and what sequences begin with.
+    """Counts of symbols, pairs and triples of neighbours, and of the first symbols of sequences.
 
     Examples
     --------
@@ -165,7 +164,7 @@ class NgramCounts:
 
     n_symbols: int
     n_sequences: int
-    n_positions: int  # missing symbols too
+    n_positions: int  # missing symbols included
     singles: Integers  # (a,)
     firsts: Integers  # (a,)
     first_pairs: Cells  # (a, b)
@@ -174,7 +173,7 @@ class NgramCounts:
 
     @staticmethod
     def empty(n_symbols: int) -> NgramCounts:
-        """Of no sequences."""
+        """Counts of no sequences."""
         if not 1 <= n_symbols <= LARGEST:
             raise ArgumentError(f"{n_symbols} symbols; from 1 to {LARGEST} can be counted")
         none = np.zeros(n_symbols, dtype=np.int64)
@@ -189,7 +188,7 @@ class NgramCounts:
         ----------
         sequences : Sequences
         n_jobs : int
-            Threads; the counts do not depend on them.
+            Threads; the counts do not depend on their number.
         """
         ends, n = sequences.ends, sequences.n_symbols
         size = min(POSITIONS_AT_ONCE, max(sequences.n_positions // max(n_jobs, 1), 1))
@@ -219,7 +218,7 @@ class NgramCounts:
         )
 
     def window_moments(self) -> TripleMoments:
-        """Shares in all windows of three.
+        """Probabilities in all windows of three.
 
         Raises
         ------
@@ -259,7 +258,7 @@ def _counted(codes: NDArray[np.int32], ends: Integers, n: int) -> NgramCounts:
 
 
 def _dense_tables(codes: NDArray[np.int32], ends: Integers, n: int) -> _Tables:
-    """Singles, firsts, first pairs, pairs and triples with all their cells."""
+    """Singles, firsts, first pairs, pairs and triples as dense tables."""
     from tacit.sequences.loops.ngrams import count_edges, count_triples
 
     counted = np.zeros(n**3 + 1, dtype=np.uint32)
@@ -267,7 +266,7 @@ def _dense_tables(codes: NDArray[np.int32], ends: Integers, n: int) -> _Tables:
     singles, firsts = np.zeros((2, n), dtype=np.int64)
     pairs, first_pairs = np.zeros((2, n * n), dtype=np.int64)
     count_edges(codes, ends, gaps, n, firsts, first_pairs, singles, pairs)
-    # What begins a counted window, or ends a pair, was not counted a second time.
+    # Symbols and pairs inside counted windows were not counted a second time.
     triples = counted[:-1].astype(np.int64)
     firsts += first_pairs.reshape(n, n).sum(axis=1)
     singles += pairs.reshape(n, n).sum(axis=0)
@@ -278,26 +277,26 @@ def _dense_tables(codes: NDArray[np.int32], ends: Integers, n: int) -> _Tables:
 
 
 def _sorted_tables(codes: NDArray[np.int32], ends: Integers, n: int) -> _Tables:
-    """Singles, firsts, first pairs, pairs and triples by sorting the numbers of the windows."""
+    """Singles, firsts, first pairs, pairs and triples by sorting the keys of windows."""
     from tacit.sequences.loops.ngrams import window_keys
 
     keys = np.empty(int(ends[-1] - ends[0]), dtype=np.int64)
 
-    def met(bounds: Integers, order: int, where: NDArray[np.int32]) -> Cells:
-        found = keys[: window_keys(where, bounds, n, order, keys)]
+    def counted(bounds: Integers, order: int, where: NDArray[np.int32]) -> Cells:
+        cells = keys[: window_keys(where, bounds, n, order, keys)]
         if n**order <= DENSE_CELLS:
-            return Cells(n, order, None, np.bincount(found, minlength=n**order))
-        return Cells(n, order, *np.unique(found, return_counts=True))
+            return Cells(n, order, None, np.bincount(cells, minlength=n**order))
+        return Cells(n, order, *np.unique(cells, return_counts=True))
 
     lengths = np.diff(ends)
     heads = ends[:-1][lengths > 1]
     opening = codes[np.stack([heads, heads + 1], axis=1).ravel()]
-    first_pairs = met(2 * np.arange(len(heads) + 1), 2, opening)
+    first_pairs = counted(2 * np.arange(len(heads) + 1), 2, opening)
     firsts = codes[ends[:-1][lengths > 0]]
     return (
-        met(ends, 1, codes).counts,
+        counted(ends, 1, codes).counts,
         np.bincount(firsts[firsts >= 0], minlength=n).astype(np.int64),
         first_pairs,
-        met(ends, 2, codes),
-        met(ends, 3, codes),
+        counted(ends, 2, codes),
+        counted(ends, 3, codes),
     )

@@ -1,7 +1,7 @@
-"""Sequences as a tree of their beginnings: what automata learn from, and where they are asked.
+"""Sequences as a tree of their prefixes, on which automata are learnt and queried.
 
-Sequences that begin alike share the nodes of that beginning. Whatever goes from the start to the end of each
-sequence is done once for each node instead of once for each position.
+Sequences with a common prefix share its nodes: a forward pass costs one step for each node instead of one for
+each position.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PrefixTree:
-    """How many sequences end at each of their beginnings; the trees of two sets of sequences add.
+    """A prefix tree (trie) with the number of sequences that end at each node; trees add.
 
     Nodes come shortest first, and in alphabetical order within a length: the same sequences give the same
-    tree in whatever order and pieces they come.
+    tree, in any order and in any chunks.
 
     Examples
     --------
@@ -35,16 +35,18 @@ class PrefixTree:
     ([-1, 0, 1], [1, 1, 1])
     """
 
-    parents: Integers  # (node,)  -1 of the root, the empty beginning
-    symbols: Integers  # (node,)  the last symbol of the beginning; -1 where it is missing, and of the root
+    parents: Integers  # (node,)  -1 of the root, the empty prefix
+    symbols: (
+        Integers  # (node,)  the last symbol of the prefix; -1 where it is missing, and of the root
+    )
     ends: Integers  # (node,)  sequences that end there
     n_symbols: int
 
     @staticmethod
     def empty(n_symbols: int) -> PrefixTree:
         """The tree of no sequences."""
-        nothing = np.array([-1])
-        return PrefixTree(nothing, nothing, np.zeros(1, dtype=np.int64), n_symbols)
+        root = np.array([-1])
+        return PrefixTree(root, root, np.zeros(1, dtype=np.int64), n_symbols)
 
     @staticmethod
     def of(sequences: Sequences) -> PrefixTree:
@@ -55,7 +57,7 @@ class PrefixTree:
     def placed(sequences: Sequences) -> tuple[PrefixTree, Integers]:
         """The tree of some sequences, and the (position + sequence,) node of each place.
 
-        Places are as those of a walk: before each position, and after the last of each sequence.
+        Places are before each position, and after the last of each sequence.
         """
         from tacit.sequences.loops.prefixes import tree_of
 
@@ -67,27 +69,27 @@ class PrefixTree:
         """The tree of both sets of sequences."""
         from tacit.sequences.loops.prefixes import joined
 
-        parents, symbols, own, theirs = joined(
+        parents, symbols, places, other_places = joined(
             self.parents, self.symbols, other.parents, other.symbols
         )
         ends = np.zeros(len(parents), dtype=np.int64)
-        ends[own] += self.ends
-        ends[theirs] += other.ends
+        ends[places] += self.ends
+        ends[other_places] += other.ends
         return PrefixTree(parents, symbols, ends, self.n_symbols)
 
     @property
     def n_nodes(self) -> int:
-        """Different beginnings, the empty one too."""
+        """Number of different prefixes, the empty one included."""
         return len(self.parents)
 
     @property
     def n_sequences(self) -> int:
-        """Sequences."""
+        """Number of sequences."""
         return int(self.ends.sum())
 
     @cached_property
     def passes(self) -> Integers:
-        """(node,) sequences that begin so."""
+        """(node,) number of sequences with this prefix."""
         from tacit.sequences.loops.prefixes import add_upwards
 
         out = self.ends.copy()
@@ -107,7 +109,7 @@ class PrefixTree:
 
     @cached_property
     def depths(self) -> Integers:
-        """(node,) lengths of the beginnings."""
+        """(node,) lengths of the prefixes."""
         from tacit.sequences.loops.prefixes import depths_of
 
         return np.asarray(depths_of(self.parents))
@@ -118,23 +120,23 @@ class PrefixTree:
         return self._with(self.ends - drawn), self._with(drawn)
 
     def _with(self, ends: Integers) -> PrefixTree:
-        """Other numbers of the same sequences; beginnings of none are left out."""
+        """The tree with other counts of its sequences, without prefixes that no sequence has."""
         tree = PrefixTree(self.parents, self.symbols, ends, self.n_symbols)
-        kept = tree.passes > 0
-        kept[0] = True
-        number = np.cumsum(kept) - 1
-        parents = number[self.parents[kept]]
+        is_reached = tree.passes > 0
+        is_reached[0] = True
+        new_nodes = np.cumsum(is_reached) - 1
+        parents = new_nodes[self.parents[is_reached]]
         parents[0] = -1
-        return PrefixTree(parents, self.symbols[kept], ends[kept], self.n_symbols)
+        return PrefixTree(parents, self.symbols[is_reached], ends[is_reached], self.n_symbols)
 
     def sequences(self) -> Sequences:
         """The sequences themselves, the shortest first, in alphabetical order within a length."""
         from tacit.sequences.loops.prefixes import spell
 
-        owners = np.repeat(np.arange(self.n_nodes), self.ends)  # (sequence,)
-        lengths = self.depths[owners]
+        last_nodes = np.repeat(np.arange(self.n_nodes), self.ends)  # (sequence,)
+        lengths = self.depths[last_nodes]
         codes = np.empty(int(lengths.sum()), dtype=np.int32)
-        spell(self.parents, self.symbols, owners, np.cumsum(lengths), codes)
+        spell(self.parents, self.symbols, last_nodes, np.cumsum(lengths), codes)
         return Sequences(codes, lengths, tuple(range(self.n_symbols)))
 
     @property
@@ -144,7 +146,7 @@ class PrefixTree:
 
 
 class Levels:
-    """A tree that is grown a level at a time; nodes of a level in the order of parents and symbols."""
+    """A tree that is grown level by level; nodes of a level are ordered by parent and symbol."""
 
     def __init__(self, n_symbols: int) -> None:
         self.n_nodes = 1
@@ -152,12 +154,12 @@ class Levels:
         self._keys: list[Integers] = []
 
     def grow(self, parents: Integers, symbols: NDArray[np.integer]) -> Integers:
-        """The nodes, all new, that some symbols lead to from some parents of the level before."""
+        """Adds the children of some nodes of the last level, by symbol, and returns them."""
         keys = parents * self._base + symbols + 1
-        found, places = np.unique(keys, return_inverse=True)
-        self._keys.append(found)
+        level_keys, places = np.unique(keys, return_inverse=True)
+        self._keys.append(level_keys)
         first = self.n_nodes
-        self.n_nodes += len(found)
+        self.n_nodes += len(level_keys)
         return first + places
 
     def nodes(self) -> tuple[Integers, Integers]:

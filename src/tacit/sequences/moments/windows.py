@@ -1,8 +1,8 @@
-"""Moments of windows of sequences: what came before a position, what stands there, what comes after.
+"""Moments of windows of sequences: the past of a position, the position itself, and its future.
 
-Past and future are seen through the same features as the position itself, averaged over stretches of lags:
-the next position, then the two behind it, the four behind those. One stretch of one position is the triple
-of Hsu, Kakade & Zhang (2012) and of Song et al. (2010); more of them see what one position hardly shows.
+Past and future have the same features as the position itself, averaged over stretches of lags: for instance
+the next position, the two after it, and the four after those. One stretch of one position gives the triples
+of Hsu, Kakade & Zhang (2012) and of Song et al. (2010); longer ones help where one position says little.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Positions with a whole past and future, and the features of both."""
+    """Positions with a complete past and future, and their features."""
 
     positions: Integers  # (window,)
     past: Array  # (window, past feature)   before the position
-    here: Array  # (window, feature)        at the position
+    middle: Array  # (window, feature)        at the position
     future: Array  # (window, future feature)   from the position on
     beyond: Array  # (window, future feature)   from the next position on
     firsts: Array  # (sequence, future feature)   from each start on
@@ -31,10 +31,9 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class WindowMoments:
-    """Sums over windows; those of two pieces of work add.
+    """Sums over windows; they add.
 
-    Products of past and future are taken along given directions where there are any: `left` of the future,
-    `right` of the past.
+    Triples may be projected: the future by `left`, the past by `right`.
     """
 
     n_windows: Array  # ()
@@ -45,17 +44,17 @@ class WindowMoments:
     past_past: Array  # (past, past)
     future_future: Array  # (future, future)
     pairs: Array  # (future, past)
-    triples: Array  # (feature, future or left, past or right)   beyond, here and past
+    triples: Array  # (feature, future or left, past or right)   beyond, middle and past
 
     def __add__(self, other: WindowMoments) -> WindowMoments:
         return WindowMoments(
-            *(getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
+            *(getattr(self, field.name) + getattr(other, field.name) for field in fields(self))
         )
 
     def __sub__(self, other: WindowMoments) -> WindowMoments:
-        """What is left without a part that was added before."""
+        """The sums without some of the windows."""
         return WindowMoments(
-            *(getattr(self, each.name) - getattr(other, each.name) for each in fields(self))
+            *(getattr(self, field.name) - getattr(other, field.name) for field in fields(self))
         )
 
     @staticmethod
@@ -74,14 +73,14 @@ class WindowMoments:
         right : (past, direction), optional
         weights : (window,), optional
         """
-        past, here, future, beyond = windows.past, windows.here, windows.future, windows.beyond
+        past, middle, future, beyond = windows.past, windows.middle, windows.future, windows.beyond
         weighted = past if weights is None else past * weights[:, None]
         ahead = future if weights is None else future * weights[:, None]
-        to = beyond if left is None else beyond @ left
-        back = weighted if right is None else weighted @ right
-        triples = np.empty((here.shape[1], to.shape[1], back.shape[1]))
-        for feature, column in enumerate(here.T):
-            triples[feature] = (to * column[:, None]).T @ back
+        projected_beyond = beyond if left is None else beyond @ left
+        projected_past = weighted if right is None else weighted @ right
+        triples = np.empty((middle.shape[1], projected_beyond.shape[1], projected_past.shape[1]))
+        for feature, column in enumerate(middle.T):
+            triples[feature] = (projected_beyond * column[:, None]).T @ projected_past
         return WindowMoments(
             n_windows=np.asarray(len(past) if weights is None else weights.sum(), dtype=np.float64),
             n_firsts=np.asarray(len(windows.firsts), dtype=np.float64),
@@ -101,44 +100,46 @@ def windows_of(features: Array, lengths: Integers, stretches: Sequence[int] = (1
     Parameters
     ----------
     features : (position, feature)
-        Of all sequences in turn; rows of NaN where nothing is known.
+        Of all sequences in turn; rows of NaN are missing.
     lengths : (sequence,)
     stretches : sequence of int
-        Lengths of the stretches of lags over which past and future are averaged, the nearest first. A
-        window in which a whole stretch, or the position itself, is missing does not count.
+        Lengths of the stretches of lags over which past and future are averaged, the nearest first. Windows
+        in which the position itself, or all of a stretch, is missing are skipped.
     """
     reach = int(sum(stretches))
     ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     ahead = _stretched(features, ends, stretches)  # (position, stretch and feature)  from it on
     at = np.arange(int(ends[-1]))
-    own = np.repeat(np.arange(len(lengths)), lengths)
-    inside = (at - ends[own] >= reach) & (ends[own + 1] - at >= reach + 1)
+    sequence = np.repeat(np.arange(len(lengths)), lengths)
+    inside = (at - ends[sequence] >= reach) & (ends[sequence + 1] - at >= reach + 1)
     positions = at[inside]
-    # The past of a position is the future of the turned sequence from the position before it on.
-    turned = np.repeat(ends[:-1] + ends[1:] - 1, lengths) - at
-    behind = _stretched(features[turned], ends, stretches)[turned]
+    # The past of a position is the future of the reversed sequence from the position before it on.
+    mirrored = np.repeat(ends[:-1] + ends[1:] - 1, lengths) - at
+    behind = _stretched(features[mirrored], ends, stretches)[mirrored]
     past, future, beyond = behind[positions - 1], ahead[positions], ahead[positions + 1]
-    here = features[positions]
-    whole = ~(np.isnan(past) | np.isnan(future) | np.isnan(beyond)).any(axis=1)
-    whole &= ~np.isnan(here).any(axis=1)
+    middle = features[positions]
+    is_complete = ~(np.isnan(past) | np.isnan(future) | np.isnan(beyond)).any(axis=1)
+    is_complete &= ~np.isnan(middle).any(axis=1)
     starts = ends[:-1][lengths >= reach]
     firsts = ahead[starts]
     return Windows(
-        positions[whole],
-        past[whole],
-        here[whole],
-        future[whole],
-        beyond[whole],
+        positions[is_complete],
+        past[is_complete],
+        middle[is_complete],
+        future[is_complete],
+        beyond[is_complete],
         firsts[~np.isnan(firsts).any(axis=1)],
     )
 
 
 def _stretched(features: Array, ends: Integers, stretches: Sequence[int]) -> Array:
-    """Means over stretches of positions from each one on; NaN beyond the end and where all is missing."""
+    """Means over stretches of positions from each one on; NaN beyond the end and where all are missing."""
     n, d = features.shape
-    there = np.asarray(~np.isnan(features).any(axis=1))
-    sums = np.vstack([np.zeros(d), np.cumsum(np.where(there[:, None], features, 0.0), axis=0)])
-    counts = np.concatenate([[0], np.cumsum(there)])
+    is_observed = np.asarray(~np.isnan(features).any(axis=1))
+    sums = np.vstack(
+        [np.zeros(d), np.cumsum(np.where(is_observed[:, None], features, 0.0), axis=0)]
+    )
+    counts = np.concatenate([[0], np.cumsum(is_observed)])
     stop = np.repeat(ends[1:], np.diff(ends))
     out = np.empty((n, len(stretches) * d))
     low = np.arange(n)

@@ -1,4 +1,4 @@
-"""What is expected of the next number of a sequence: densities, means, quantiles, draws."""
+"""Forecasts of the next number of a sequence: densities, means, quantiles, samples."""
 
 from __future__ import annotations
 
@@ -22,93 +22,95 @@ Array = NDArray[np.float64]
 
 # Positions whose densities are held in memory together.
 AT_ONCE = 4096
-# A vector whose integral is a smaller share of its parts than this is noise.
+# A vector whose integral is smaller than this, relative to its parts, is noise.
 _NOTHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Forecasts:
-    """Densities of a column at the next position, one for each state that was given.
+    """Densities of a column at the next position, one for each state.
 
-    Operators estimate these with errors that may leave next to nothing where a number then falls: a share of
-    the column's own density is mixed in.
+    Operators estimate these with errors, which may leave almost no density where a number then falls: the
+    column's marginal density is mixed in.
     """
 
     coefficients: Coefficients  # (row, feature)
-    fallback: float = 0.0  # share of the column's own density
+    fallback: float = 0.0  # weight of the column's marginal density
 
     def densities(self, places: Array) -> Densities:
         """The densities at some places."""
-        found = self.coefficients.densities(places)
+        densities = self.coefficients.densities(places)
         if self.fallback == 0:
-            return found
-        values = (1 - self.fallback) * found.values + self.fallback * self.margin.density(places)
-        return Densities(places, values, found.negative_mass)
+            return densities
+        values = (1 - self.fallback) * densities.values + self.fallback * self.margin.density(
+            places
+        )
+        return Densities(places, values, densities.negative_mass)
 
     def log_densities(self, numbers: Array) -> Array:
         """(row,) The log-density of one number in each row; 0 where it is NaN."""
         return np.asarray(self.log_densities_with(numbers, np.array([self.fallback]))[0])
 
     def log_densities_with(self, numbers: Array, fallbacks: Array) -> Array:
-        """(share, row) The same for several shares of the column's own density."""
+        """(weight, row) The same for several weights of the marginal density."""
         out = np.zeros((len(fallbacks), len(numbers)))
-        here = np.flatnonzero(~np.isnan(numbers))
-        own = self.coefficients
-        likelihoods = own.encoder.likelihoods(numbers[here])
-        found = np.einsum("if,if->i", own.values[here], likelihoods)
-        if not own.proper:
-            found = np.maximum(found, 0.0) / own.cell_masses.sum(axis=1)[here]
-        mixed = np.outer(1 - fallbacks, found)
+        rows = np.flatnonzero(~np.isnan(numbers))
+        coefficients = self.coefficients
+        likelihoods = coefficients.encoder.likelihoods(numbers[rows])
+        densities = np.einsum("if,if->i", coefficients.values[rows], likelihoods)
+        if not coefficients.proper:
+            densities = np.maximum(densities, 0.0) / coefficients.cell_masses.sum(axis=1)[rows]
+        mixed = np.outer(1 - fallbacks, densities)
         if fallbacks.any():
-            mixed += np.outer(fallbacks, self.margin.density(numbers[here]))
+            mixed += np.outer(fallbacks, self.margin.density(numbers[rows]))
         with np.errstate(divide="ignore"):
-            out[:, here] = np.log(mixed)
+            out[:, rows] = np.log(mixed)
         return out
 
     def expectations(self, function: Callable[[Array], Array] | None = None) -> Array:
         """(row,) The mean of the number, or of a function of it."""
-        found = self.coefficients.expectations(function)
+        means = self.coefficients.expectations(function)
         if self.fallback == 0:
-            return found
+            return means
         places = self.coefficients.places
         middles = np.concatenate([places[:1], 0.5 * (places[1:] + places[:-1]), places[-1:]])
         values = middles if function is None else np.asarray(function(middles))
-        own = float(values @ self._own_masses)
-        return np.asarray((1 - self.fallback) * found + self.fallback * own)
+        marginal_mean = float(values @ self._marginal_masses)
+        return np.asarray((1 - self.fallback) * means + self.fallback * marginal_mean)
 
-    def quantiles(self, shares: Array) -> Array:
-        """(row, share) The numbers below which these shares of the mass lie."""
-        wrong = ~((shares >= 0) & (shares <= 1))
+    def quantiles(self, levels: Array) -> Array:
+        """(row, level) Quantiles."""
+        wrong = ~((levels >= 0) & (levels <= 1))
         if wrong.any():
-            raise ArgumentError(f"quantile {shares[wrong][0]} asked for; give shares from 0 to 1")
+            raise ArgumentError(f"quantile {levels[wrong][0]} asked for; give levels from 0 to 1")
         rows = range(len(self.coefficients.values))
-        found = np.array([self._inverse(row, shares) for row in rows])
-        return found.reshape(len(rows), len(shares))
+        quantiles = np.array([self._inverse(row, levels) for row in rows])
+        return quantiles.reshape(len(rows), len(levels))
 
     def draws(self, uniforms: Array) -> Array:
         """(row,) A number for each row, from a uniform number for each row."""
         pairs = enumerate(uniforms[:, None])
-        return np.array([self._inverse(row, share)[0] for row, share in pairs], dtype=np.float64)
+        return np.array([self._inverse(row, level)[0] for row, level in pairs], dtype=np.float64)
 
-    def _inverse(self, row: int, shares: Array) -> Array:
+    def _inverse(self, row: int, levels: Array) -> Array:
         masses = self.coefficients.cell_masses[row]
         if self.fallback > 0:
             masses = masses * ((1 - self.fallback) / masses.sum())
-            masses = masses + self.fallback * self._own_masses
+            masses = masses + self.fallback * self._marginal_masses
         reached = np.cumsum(masses)
-        # What lies beyond the places is at their ends.
-        return np.asarray(np.interp(shares * reached[-1], reached[:-1], self.coefficients.places))
+        # Mass beyond the places is put at their ends.
+        return np.asarray(np.interp(levels * reached[-1], reached[:-1], self.coefficients.places))
 
     @property
     def margin(self) -> Margin:
-        """The column's own density."""
+        """The column's marginal density."""
         margin = getattr(self.coefficients.encoder, "margin", None)
         assert isinstance(margin, Margin)  # features of normal scores have one
         return margin
 
     @cached_property
-    def _own_masses(self) -> Array:
-        """(cell,) The column's own masses before, between and after the places."""
+    def _marginal_masses(self) -> Array:
+        """(cell,) Masses of the marginal density before, between and after the places."""
         return np.diff(self.margin.cdf(self.coefficients.places), prepend=0.0, append=1.0)
 
     def repairs(self) -> Repairs:
@@ -125,9 +127,9 @@ def forecasts(
     fallback: float = 0.0,
     others: Sequence[Messages | None] | None = None,
 ) -> Forecasts:
-    """What states say of a column at the next position.
+    """Forecasts of a column at the next position from states.
 
-    Where they say nothing but noise, the answer is that of the mean state.
+    Where a state gives nothing but noise, the mean state is used.
 
     Parameters
     ----------
@@ -138,16 +140,18 @@ def forecasts(
     encoder : Encoder
         Of the column.
     fallback : float
-        Share of the column's own density.
+        Weight of the column's marginal density.
     others : per column Messages or None, optional
-        What is known of the other columns at that position, see `expected`.
+        Evidence of the other columns at that position, see `expected`.
     """
     values = expected(operators, states, column, others)
     mass, size = values @ encoder.total, np.abs(values) @ np.abs(encoder.total)
     noise = ~(np.abs(mass) > _NOTHING * size)
     values /= np.where(noise, 1.0, mass)[:, None]
     if noise.any():
-        usual = expected(operators, Messages(operators.mean[:, None]), column)[0]
-        whole = float(usual @ encoder.total)
-        values[noise] = usual / whole if whole != 0 else encoder.total / len(usual)
+        mean_values = expected(operators, Messages(operators.mean[:, None]), column)[0]
+        mean_mass = float(mean_values @ encoder.total)
+        values[noise] = (
+            mean_values / mean_mass if mean_mass != 0 else encoder.total / len(mean_values)
+        )
     return Forecasts(Coefficients(encoder, values, noise), fallback)

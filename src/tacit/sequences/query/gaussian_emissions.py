@@ -1,4 +1,4 @@
-"""What normal densities of states say of numbers, and numbers drawn from them."""
+"""Gaussian emissions: log-densities, quantiles, samples."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
-_HALVINGS = 60  # of the span between the states' own quantiles
+_HALVINGS = 60  # of the span between the states' quantiles
 
 
 def log_densities(chain: GaussianChain, values: Array) -> Array:
-    """(position, state) log-density of each row given the state; missing numbers are summed out.
+    """(position, state) log-density of each row given the state; missing numbers are integrated out.
 
     Parameters
     ----------
     chain : GaussianChain
     values : (position, column)
-        NaN where a number is missing.
+        NaN: missing.
     """
     from tacit.sequences.loops.gaussian_densities import correlated, independent
 
@@ -33,50 +33,54 @@ def log_densities(chain: GaussianChain, values: Array) -> Array:
         deviations = np.ascontiguousarray(np.diagonal(chain.factors, axis1=1, axis2=2))
         independent(values, chain.means, deviations, out)
         return out
-    for there, rows in patterns_of(values):
-        if not there.any():
+    for is_observed, rows in missing_patterns(values):
+        if not is_observed.any():
             out[rows] = 0.0
             continue
-        whole = there.all()
+        is_complete = is_observed.all()
         factors = chain.factors
-        if not whole:
-            inner = chain.covariances[:, there][:, :, there]
+        if not is_complete:
+            inner = chain.covariances[:, is_observed][:, :, is_observed]
             factors = np.asarray(np.linalg.cholesky(inner), dtype=np.float64)
         log_sizes = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
-        found = out if len(rows) == len(values) else np.empty((len(rows), chain.n_states))
-        own = values if whole and found is out else values[np.ix_(rows, np.flatnonzero(there))]
-        means = np.ascontiguousarray(chain.means[:, there])
-        correlated(own, means, np.linalg.inv(factors), log_sizes, found)
-        if found is not out:
-            out[rows] = found
+        log_rows = out if len(rows) == len(values) else np.empty((len(rows), chain.n_states))
+        observed = (
+            values
+            if is_complete and log_rows is out
+            else values[np.ix_(rows, np.flatnonzero(is_observed))]
+        )
+        means = np.ascontiguousarray(chain.means[:, is_observed])
+        correlated(observed, means, np.linalg.inv(factors), log_sizes, log_rows)
+        if log_rows is not out:
+            out[rows] = log_rows
     return out
 
 
-def patterns_of(values: Array) -> Iterator[tuple[NDArray[np.bool_], Integers]]:
-    """Which columns are there, (column,) flags, and the rows where just these are."""
-    gone = np.isnan(values)
-    some = gone.any(axis=1)
-    whole = np.flatnonzero(~some)
-    if len(whole):
-        yield np.ones(values.shape[1], dtype=np.bool_), whole
-    rest = np.flatnonzero(some)
-    if len(rest):
-        kinds, which = np.unique(gone[rest], axis=0, return_inverse=True)
-        for place, kind in enumerate(kinds):
-            yield ~kind, rest[which.ravel() == place]
+def missing_patterns(values: Array) -> Iterator[tuple[NDArray[np.bool_], Integers]]:
+    """Patterns of missing numbers: (column,) flags of the observed columns, and the rows with just these."""
+    is_missing = np.isnan(values)
+    incomplete = is_missing.any(axis=1)
+    complete_rows = np.flatnonzero(~incomplete)
+    if len(complete_rows):
+        yield np.ones(values.shape[1], dtype=np.bool_), complete_rows
+    other_rows = np.flatnonzero(incomplete)
+    if len(other_rows):
+        patterns, codes = np.unique(is_missing[other_rows], axis=0, return_inverse=True)
+        for code, pattern in enumerate(patterns):
+            yield ~pattern, other_rows[codes.ravel() == code]
 
 
 def number_evidence(chain: GaussianChain, values: Array, ends: Integers) -> StateEvidence:
-    """What rows of numbers say of the states, see `log_densities`."""
+    """Evidence of rows of numbers, see `log_densities`."""
     from tacit.sequences.loops.gaussian_densities import exponentials
 
-    likelihoods, taken = log_densities(chain, values), np.empty(len(values))
-    exponentials(likelihoods, taken)
-    return StateEvidence(likelihoods, taken, ends)
+    likelihoods, log_scales = log_densities(chain, values), np.empty(len(values))
+    exponentials(likelihoods, log_scales)
+    return StateEvidence(likelihoods, log_scales, ends)
 
 
-def next_quantiles(chain: GaussianChain, weights: Array, shares: Array) -> Array:
-    """(row, column, share) quantiles of the numbers that states show; NaN where all weights are zero.
+def next_quantiles(chain: GaussianChain, weights: Array, levels: Array) -> Array:
+    """(row, column, level) quantiles of the emitted numbers; NaN where all weights are zero.
 
     Each column has a mixture of normal densities, whose distribution function is inverted by bisection.
 
@@ -85,25 +89,25 @@ def next_quantiles(chain: GaussianChain, weights: Array, shares: Array) -> Array
     chain : GaussianChain
     weights : (row, state)
         Probabilities of the states.
-    shares : (share,)
-        Between 0 and 1, without these.
+    levels : (level,)
+        Between 0 and 1, both excluded.
     """
     from scipy.special import ndtr, ndtri
 
-    found = np.full((len(weights), chain.n_columns, len(shares)), np.nan)
-    known = weights.sum(axis=1) > 0
+    quantiles = np.full((len(weights), chain.n_columns, len(levels)), np.nan)
+    is_possible = weights.sum(axis=1) > 0
     for column in range(chain.n_columns):
         means, deviations = chain.means[:, column], np.sqrt(chain.covariances[:, column, column])
-        alone = means[:, None] + deviations[:, None] * ndtri(shares)  # (state, share)
-        low = np.tile(alone.min(axis=0), (int(known.sum()), 1))
-        high = np.tile(alone.max(axis=0), (len(low), 1))
+        state_quantiles = means[:, None] + deviations[:, None] * ndtri(levels)  # (state, level)
+        low = np.tile(state_quantiles.min(axis=0), (int(is_possible.sum()), 1))
+        high = np.tile(state_quantiles.max(axis=0), (len(low), 1))
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            below = ndtr((middle[:, :, None] - means) / deviations)  # (row, share, state)
-            over = np.einsum("rsm,rm->rs", below, weights[known]) > shares
+            below = ndtr((middle[:, :, None] - means) / deviations)  # (row, level, state)
+            over = np.einsum("rsm,rm->rs", below, weights[is_possible]) > levels
             low, high = np.where(over, low, middle), np.where(over, middle, high)
-        found[known, column] = 0.5 * (low + high)
-    return found
+        quantiles[is_possible, column] = 0.5 * (low + high)
+    return quantiles
 
 
 def drawn_rows(chain: GaussianChain, states: Codes, rng: np.random.Generator) -> Array:

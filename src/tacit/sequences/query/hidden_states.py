@@ -1,7 +1,6 @@
-"""What can be asked of the hidden states of a chain of tables: filter, smooth, most likely paths, draws.
+"""Queries of hidden states: filtering, smoothing, Viterbi paths, sampling.
 
-What was seen comes as likelihoods of the states at each position (`StateEvidence`), whatever it was made of:
-symbols, numbers, nothing at all.
+Observations come as likelihoods of the states at each position (`StateEvidence`), whatever is emitted.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Codes = NDArray[np.int32]
 
 
 class StateChain(Protocol):
-    """Initial and transition probabilities, as `ChainTables` and others say it."""
+    """Initial and transition probabilities, as `ChainTables` and others have them."""
 
     @property
     def initial(self) -> Array:
@@ -33,16 +32,16 @@ class StateChain(Protocol):
 
 
 def ahead(chain: StateChain, states: Array, steps: int) -> Array:
-    """(place, state) the same states some steps later."""
+    """(row, state) distributions of the states some steps later."""
     return np.asarray(states @ np.linalg.matrix_power(chain.transitions, steps))
 
 
 @dataclass(frozen=True, eq=False)
 class StateEvidence:
-    """What each position says of its state."""
+    """Likelihoods of the states at each position."""
 
     likelihoods: Array  # (position, state)
-    taken: Array  # (position,)  logarithms of what was divided out of the likelihoods
+    log_scales: Array  # (position,)  logs of the factors taken out of the likelihoods
     ends: Integers  # (sequence + 1,)  where each sequence starts, and the end
 
     @cached_property
@@ -53,10 +52,10 @@ class StateEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """States given all up to and with each position."""
+    """P(state | all up to and including each position)."""
 
     chain: StateChain
-    now: Array  # (position, state)   rows of zeros after something impossible
+    now: Array  # (position, state)   rows of zeros after an impossible observation
     logs: Array  # (position,)  log-likelihood of each position given those before it
     ends: Integers  # (sequence + 1,)
 
@@ -67,72 +66,81 @@ class Filtered:
     def after(self, steps: int = 1) -> Array:
         """(sequence, state) P(state `steps` positions after the last | the whole sequence)."""
         lengths = np.diff(self.ends)
-        found = np.tile(ahead(self.chain, self.chain.initial[None], steps - 1), (len(lengths), 1))
-        some = np.flatnonzero(lengths)
-        found[some] = ahead(self.chain, self.now[self.ends[1:][some] - 1], steps)
-        return found
+        states = np.tile(ahead(self.chain, self.chain.initial[None], steps - 1), (len(lengths), 1))
+        filled = np.flatnonzero(lengths)
+        states[filled] = ahead(self.chain, self.now[self.ends[1:][filled] - 1], steps)
+        return states
 
     def before(self, steps: int = 1) -> Array:
-        """(position, state) P(state there, or some steps later | all before the position)."""
-        found = np.empty_like(self.now)
-        found[1:] = ahead(self.chain, self.now[:-1], steps)
+        """(position, state) P(state at the position, or later with steps > 1 | all before the position)."""
+        states = np.empty_like(self.now)
+        states[1:] = ahead(self.chain, self.now[:-1], steps)
         firsts = self.ends[:-1][np.diff(self.ends) > 0]
-        found[firsts] = ahead(self.chain, self.chain.initial[None], steps - 1)
-        return found
+        states[firsts] = ahead(self.chain, self.chain.initial[None], steps - 1)
+        return states
 
 
 def sums_of(values: Array, ends: Integers) -> Array:
-    """(sequence,) sums over the positions of each sequence; of each its own, however long the others are."""
+    """(sequence,) sums over the positions of each sequence, exactly the same whatever the others are."""
     filled = np.flatnonzero(np.diff(ends))
-    found = np.zeros(len(ends) - 1)
+    sums = np.zeros(len(ends) - 1)
     if len(filled):
-        found[filled] = np.add.reduceat(values, ends[filled])
-    return found
+        sums[filled] = np.add.reduceat(values, ends[filled])
+    return sums
 
 
 def symbol_evidence(emissions: Array, codes: Codes, ends: Integers) -> StateEvidence:
-    """What symbols say of the states.
+    """Evidence of symbols.
 
     Parameters
     ----------
     emissions : (state, symbol)
     codes : (position,)
-        -1 where a symbol is missing.
+        -1: missing.
     ends : (sequence + 1,)
     """
     by_code = np.vstack([emissions.T, np.ones(len(emissions))])  # the last for code -1
     return StateEvidence(by_code[codes], np.zeros(len(codes)), ends)
 
 
-def filtered(chain: StateChain, seen: StateEvidence) -> Filtered:
-    """P(state | all up to and with each position), compiled."""
+def filtered(chain: StateChain, evidence: StateEvidence) -> Filtered:
+    """P(state | all up to and including each position)."""
     from tacit.sequences.loops.forward_backward import forward
 
-    now, logs = np.empty_like(seen.likelihoods), np.empty(len(seen.likelihoods))
+    now, logs = np.empty_like(evidence.likelihoods), np.empty(len(evidence.likelihoods))
     transitions = np.ascontiguousarray(chain.transitions)
-    forward(chain.initial, transitions, seen.likelihoods, seen.ends, now, logs)
-    logs[~(now.sum(axis=1) > 0)] = -np.inf  # nothing can have led there
-    return Filtered(chain, now, logs + seen.taken, seen.ends)
+    forward(chain.initial, transitions, evidence.likelihoods, evidence.ends, now, logs)
+    logs[~(now.sum(axis=1) > 0)] = -np.inf  # impossible
+    return Filtered(chain, now, logs + evidence.log_scales, evidence.ends)
 
 
-def smoothed(chain: StateChain, seen: StateEvidence) -> Array:
+def smoothed(chain: StateChain, evidence: StateEvidence) -> Array:
     """(position, state) P(state | the whole sequence); rows of zeros where that is impossible."""
     from tacit.sequences.loops.forward_backward import forward_backward
 
     k = len(chain.initial)
-    posterior, logs = np.empty_like(seen.likelihoods), np.empty(len(seen.likelihoods))
+    posterior, logs = np.empty_like(evidence.likelihoods), np.empty(len(evidence.likelihoods))
     transitions = np.ascontiguousarray(chain.transitions)
     starts, counts = np.zeros(k), np.zeros((k, k))
     forward_backward(
-        chain.initial, transitions, seen.likelihoods, seen.ends, posterior, logs, starts, counts
+        chain.initial,
+        transitions,
+        evidence.likelihoods,
+        evidence.ends,
+        posterior,
+        logs,
+        starts,
+        counts,
     )
-    last = seen.ends[1:][seen.lengths > 0] - 1
-    impossible = np.repeat(~(posterior[last].sum(axis=1) > 0), seen.lengths[seen.lengths > 0])
+    last = evidence.ends[1:][evidence.lengths > 0] - 1
+    impossible = np.repeat(
+        ~(posterior[last].sum(axis=1) > 0), evidence.lengths[evidence.lengths > 0]
+    )
     posterior[impossible] = 0.0
     return posterior
 
 
-def viterbi(chain: StateChain, seen: StateEvidence) -> tuple[Codes, Array]:
+def viterbi(chain: StateChain, evidence: StateEvidence) -> tuple[Codes, Array]:
     """The most likely path of each sequence.
 
     Returns
@@ -140,19 +148,22 @@ def viterbi(chain: StateChain, seen: StateEvidence) -> tuple[Codes, Array]:
     path : (position,) integers
         All zeros where a sequence is impossible.
     log_probs : (sequence,)
-        Log-probability of that path together with what was seen.
+        Joint log-probability of that path and the sequence.
     """
-    from tacit.sequences.loops.viterbi import most_likely
+    from tacit.sequences.loops.viterbi import viterbi_paths
 
-    path, values = np.zeros(len(seen.taken), dtype=np.int32), np.empty(len(seen.lengths))
+    path, values = (
+        np.zeros(len(evidence.log_scales), dtype=np.int32),
+        np.empty(len(evidence.lengths)),
+    )
     with np.errstate(divide="ignore"):
         initial, transitions = (
             np.log(chain.initial),
             np.log(np.ascontiguousarray(chain.transitions)),
         )
-        logs = np.log(seen.likelihoods)
-    most_likely(initial, transitions, logs, seen.ends, path, values)
-    return path, values + sums_of(seen.taken, seen.ends)
+        logs = np.log(evidence.likelihoods)
+    viterbi_paths(initial, transitions, logs, evidence.ends, path, values)
+    return path, values + sums_of(evidence.log_scales, evidence.ends)
 
 
 def drawn_states(

@@ -1,4 +1,4 @@
-"""How likely sequences are under a hidden Markov model, whatever it emits."""
+"""Log-likelihoods of sequences under a hidden Markov model, whatever it emits."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_AT_ONCE = 1 << 19  # positions that are worked on together
-_FEW_AT_ONCE = 1 << 15  # where there is a prediction for each
+_AT_ONCE = 1 << 19  # positions of a block
+_FEW_AT_ONCE = 1 << 15  # where each position has a prediction
 
 
 def evidence_blocks(
-    evidence: Callable[[Any, Any, Integers], StateEvidence], learnt: Any, sequences: Any
+    evidence: Callable[[Any, Any, Integers], StateEvidence], parameters: Any, sequences: Any
 ) -> Iterator[StateEvidence]:
-    """What blocks of sequences say of their states.
+    """Evidence of blocks of sequences.
 
     Parameters
     ----------
     evidence : callable
-        That of the emissions: from parameters, positions and ends.
-    learnt : parameters
+        That of the emission: of parameters, positions and ends.
+    parameters : parameters of this emission
     sequences : Sequences or Series
     """
     for ends in end_blocks(sequences.ends, _AT_ONCE):
-        yield evidence(learnt, sequences.positions[ends[0] : ends[-1]], ends - ends[0])
+        yield evidence(parameters, sequences.positions[ends[0] : ends[-1]], ends - ends[0])
 
 
 def log_likelihoods(tables: ChainTables, sequences: Sequences) -> Array:
@@ -53,17 +53,17 @@ def log_likelihoods(tables: ChainTables, sequences: Sequences) -> Array:
 
 
 def log_probs_of(
-    emission: Emission, learnt: Any, sequences: Any, negative: str = "floor"
+    emission: Emission, parameters: Any, sequences: Any, negative: str = "floor"
 ) -> tuple[Array, dict[str, int | float]]:
-    """(sequence,) natural logs of probabilities or densities, and a record of what was repaired.
+    """(sequence,) natural logs of probabilities or densities, and a record of repairs.
 
     Parameters
     ----------
     emission : Emission
-    learnt : parameters of these emissions, or ProperOperators
+    parameters : parameters of this emission, or ProperOperators
     sequences : Sequences or Series
     negative : {"floor", "nan", "raise"}
-        What a sequence gets if operators give one of its symbols an estimate that is not positive: the
+        What a sequence gets where operators give one of its symbols an estimate that is not positive: the
         product of repaired predictions, NaN, or an error.
 
     Raises
@@ -71,32 +71,32 @@ def log_probs_of(
     NegativeProbabilityError
         There are such sequences, and negative="raise".
     """
-    if not isinstance(learnt, ProperOperators):
-        return emission.log_probs(learnt, sequences), {}
+    if not isinstance(parameters, ProperOperators):
+        return emission.log_probs(parameters, sequences), {}
     logs, improper, repairs, n_restarts = [np.zeros(0)], [np.zeros(0)], Repairs(), 0
     for ends in end_blocks(sequences.ends, _FEW_AT_ONCE):
-        told = learnt.step_logs(sequences.codes[ends[0] : ends[-1]], np.diff(ends))
-        logs.append(sums_of(told.logs, ends - ends[0]))
-        improper.append(sums_of(told.improper.astype(np.float64), ends - ends[0]))
-        repairs, n_restarts = repairs + told.repairs, n_restarts + told.n_restarts
-    values, wrong = np.concatenate(logs), np.concatenate(improper) > 0
-    if wrong.any() and negative == "raise":
+        steps = parameters.step_logs(sequences.codes[ends[0] : ends[-1]], np.diff(ends))
+        logs.append(sums_of(steps.logs, ends - ends[0]))
+        improper.append(sums_of(steps.improper.astype(np.float64), ends - ends[0]))
+        repairs, n_restarts = repairs + steps.repairs, n_restarts + steps.n_restarts
+    log_probs, not_positive = np.concatenate(logs), np.concatenate(improper) > 0
+    if not_positive.any() and negative == "raise":
         raise NegativeProbabilityError(
-            f"{int(wrong.sum())} of {len(wrong)} sequences, the first being number "
-            f"{int(wrong.argmax())}, hold symbols whose estimates are not positive; ask with "
+            f"{int(not_positive.sum())} of {len(not_positive)} sequences, the first being number "
+            f"{int(not_positive.argmax())}, hold symbols whose estimates are not positive; ask with "
             f'negative="floor" or "nan", or learn hidden states (learn="auto")'
         )
     if negative == "nan":
-        values[wrong] = np.nan
-    return values, {
+        log_probs[not_positive] = np.nan
+    return log_probs, {
         **repairs.as_dict(),
         "n_restarts": n_restarts,
-        "n_sequences_not_positive": int(wrong.sum()),
+        "n_sequences_not_positive": int(not_positive.sum()),
     }
 
 
 def end_blocks(ends: Integers, most: int) -> Iterator[Integers]:
-    """The ends of stretches of sequences of about so many positions, at least one sequence each."""
+    """Ends of blocks of sequences of at most `most` positions, or of a single sequence."""
     low, n = 0, len(ends) - 1
     while low < n:
         high = int(np.searchsorted(ends, ends[low] + most, side="right")) - 1

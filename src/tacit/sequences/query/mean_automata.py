@@ -1,8 +1,8 @@
 """The mean of several probabilistic automata, walked all at once.
 
-The states of all automata stand side by side in one row, each as likely as its automaton and itself are
-together. A symbol multiplies each automaton's stretch of the row with a matrix; what the row then sums to is
-the chance of the symbol. Rows of one symbol are multiplied in blocks that stay in the processor's cache.
+A row holds the joint probabilities of automaton and state, the automata side by side. A symbol multiplies
+each automaton's columns with a matrix; the sum of the row is then the probability of the symbol. Rows of one
+symbol are multiplied in blocks that stay in the processor's cache.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from tacit.sequences.model.automata import AutomatonTables
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
-State = tuple[NDArray[Any], ...]  # arrays with a row for each place
+State = tuple[NDArray[Any], ...]  # arrays with a row for each prefix
 
-TINY = 1e-300  # what has no more chance is not possible
-# Of a block that is multiplied at a time: rows times states, and at least so many rows.
+TINY = 1e-300  # lower probabilities count as impossible
+# Of a block that is multiplied at a time: rows times states, and the least number of rows.
 CELLS, LEAST_ROWS = 1 << 16, 16
 
 
@@ -33,18 +33,18 @@ class _Stack:
     """Neighbouring automata with the same number of states."""
 
     columns: slice  # of the rows that hold the states of all automata
-    steps: Array  # (symbol + 1, part, state, next state)  the last is that of a missing symbol
+    steps: Array  # (symbol + 1, part, state, next state)  the last for a missing symbol
 
     @staticmethod
     def of(parts: list[AutomatonTables], first: int) -> _Stack:
-        steps = np.stack([np.concatenate([each.steps, each.through[None]]) for each in parts], 1)
+        steps = np.stack([np.concatenate([part.steps, part.through[None]]) for part in parts], 1)
         return _Stack(slice(first, first + steps.shape[1] * steps.shape[2]), steps)
 
     def move(self, rows: Array, symbol: int, out: Array) -> None:
         """Fill in the states after a symbol."""
         shape = len(rows), *self.steps.shape[1:3]
         before, after = (
-            each[:, self.columns].reshape(shape).transpose(1, 0, 2) for each in (rows, out)
+            array[:, self.columns].reshape(shape).transpose(1, 0, 2) for array in (rows, out)
         )
         np.matmul(before, self.steps[symbol], out=after)
 
@@ -53,8 +53,8 @@ class _Stack:
 class MeanAutomaton:
     """The weighted mean of probabilistic automata: each string has the mean of their probabilities.
 
-    States are two arrays: (row, state of all parts) probabilities that sum to one, and (row,) the chance that
-    the last symbol had.
+    States are two arrays: (row, state of all parts) probabilities that sum to one, and (row,) the probability
+    of the last symbol.
     """
 
     parts: tuple[AutomatonTables, ...]
@@ -87,15 +87,15 @@ class MeanAutomaton:
 
     def _joined(self, weights: Array, states: list[Array]) -> Array:
         """(row, state of all parts) from (row, part) weights and the states of each part."""
-        return np.hstack([w[:, None] * own for w, own in zip(weights.T, states, strict=True)])
+        return np.hstack([w[:, None] * part for w, part in zip(weights.T, states, strict=True)])
 
     def begin(self, n: int) -> State:
-        """Before anything was seen."""
+        """The states of empty prefixes."""
         joint = self._joined(self.weights[None], [part.initial[None] for part in self.parts])
         return np.tile(joint, (n, 1)), np.ones(n)
 
     def next_probs(self, state: State) -> tuple[Array, Repairs]:
-        """(row, symbol + 1) probabilities; there is nothing to repair."""
+        """(row, symbol + 1) probabilities, which need no repair."""
         return state[0] @ self._emit, Repairs(n_answers=len(state[0]))
 
     def ends(self, state: State) -> Array:
@@ -105,44 +105,44 @@ class MeanAutomaton:
     def after(
         self, state: State, symbols: NDArray[np.integer], rows: Integers | None = None
     ) -> State:
-        """The states after a symbol each; where none is possible all is begun anew.
+        """The states after a symbol each; restarted where the symbol is impossible.
 
         Rows of one symbol are multiplied together: symbols in order cost least.
         """
         rows = np.arange(len(symbols)) if rows is None else rows
         joint = state[0]
-        out, chances = np.empty((len(symbols), joint.shape[1])), np.empty(len(symbols))
+        out, probs = np.empty((len(symbols), joint.shape[1])), np.empty(len(symbols))
         for symbol, places in _blocks(symbols, max(CELLS // joint.shape[1], LEAST_ROWS)):
             before = joint[rows[places]]
-            moved = out[places] if isinstance(places, slice) else np.empty_like(before)
+            joint_after = out[places] if isinstance(places, slice) else np.empty_like(before)
             for stack in self._stacks:
-                stack.move(before, symbol, moved)
-            mass = moved.sum(axis=1)
+                stack.move(before, symbol, joint_after)
+            mass = joint_after.sum(axis=1)
             lost = mass <= TINY
-            moved /= np.where(lost, 1.0, mass)[:, None]
-            moved[lost] = self._anew
-            chances[places] = mass
+            joint_after /= np.where(lost, 1.0, mass)[:, None]
+            joint_after[lost] = self._restart
+            probs[places] = mass
             if not isinstance(places, slice):
-                out[places] = moved
-        return out, chances
+                out[places] = joint_after
+        return out, probs
 
     def onwards(self, state: State, parents: Integers, symbols: Integers) -> State:
         """The states after symbols in turn, compiled."""
-        from tacit.sequences.loops.automata import walk, walk_shares
+        from tacit.sequences.loops.automata import walk, walk_weights
 
         joint, n = state[0], len(state[0])
         weights = np.add.reduceat(joint, self._bounds[:-1], axis=1)
         masses, states = np.empty((len(parents), len(self.parts))), []
-        for place, part in enumerate(self.parts):
+        for index, part in enumerate(self.parts):
             ones = np.ones(part.n_states)
             even = ones / part.n_states
-            own = np.empty((n + len(parents), part.n_states))
-            there = weights[:, place] > 0
-            columns = slice(*self._bounds[place : place + 2])
-            own[:n] = even
-            own[:n][there] = joint[there, columns] / weights[there, place, None]
+            vectors = np.empty((n + len(parents), part.n_states))
+            likely = weights[:, index] > 0
+            columns = slice(*self._bounds[index : index + 2])
+            vectors[:n] = even
+            vectors[:n][likely] = joint[likely, columns] / weights[likely, index, None]
             walk(
-                own,
+                vectors,
                 parents,
                 symbols,
                 part.steps,
@@ -150,18 +150,18 @@ class MeanAutomaton:
                 ones,
                 even,
                 TINY,
-                masses[:, place],
+                masses[:, index],
             )
-            states.append(own[n:])
-        shares, chances = walk_shares(weights, parents, masses, self.weights)
-        return self._joined(shares, states), chances
+            states.append(vectors[n:])
+        weights_after, probs = walk_weights(weights, parents, masses, self.weights)
+        return self._joined(weights_after, states), probs
 
     @cached_property
-    def _anew(self) -> Array:
-        """(state of all parts,) where nothing is known any more."""
+    def _restart(self) -> Array:
+        """(state of all parts,) the state after an impossible symbol."""
         even = [np.full((1, part.n_states), 1 / part.n_states) for part in self.parts]
-        found: Array = self._joined(self.weights[None], even)[0]
-        return found
+        restart: Array = self._joined(self.weights[None], even)[0]
+        return restart
 
 
 def _blocks(symbols: NDArray[np.integer], most: int) -> Iterator[tuple[int, Integers | slice]]:

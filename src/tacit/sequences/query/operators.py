@@ -1,8 +1,8 @@
-"""What can be asked of homogeneous chains: values of prefixes, the state after each, what comes next.
+"""Queries of operators: values of prefixes, the state after each, the next position.
 
-Many sequences are walked at once, a step for all of them together; sequences that have ended drop out. Each
-step is that of a node of a tree (`message_up`), and what is expected at the next position is what that node
-sends to the child that stands for what is seen (`messages_down`).
+Many sequences are walked at once, one step for all of them together; sequences that have ended drop out. A
+step is that of a node of a tree (`message_up`). What is expected at the next position is the message from
+that node to the child that stands for the observation (`messages_down`).
 """
 
 from __future__ import annotations
@@ -23,27 +23,18 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _LOG_2 = math.log(2)
-# A state whose value is a smaller share of its parts than this is lost in rounding errors.
+# A state whose value is smaller than this, relative to its parts, is lost in rounding errors.
 _LOST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """States before each position of each sequence, and after the last: a place more than positions."""
+    """States before each position of each sequence, and after the last: one place more than positions."""
 
     operators: Operators
     states: Messages  # (rank, place)  values with their exponents
     ends: Integers  # (sequence + 1,)  where each sequence's places start, and the end
-    n_restarts: int  # states that were broken and begun anew
-
-    def prefix_values(self) -> tuple[Array, Array]:
-        """Sign and log of the absolute value of what stands before each place: (place,) each."""
-        values = self.operators.stop @ self.states.values
-        with np.errstate(divide="ignore"):
-            log_abs = np.log(np.abs(values))
-        if self.states.exponent is not None:
-            log_abs += self.states.exponent * _LOG_2
-        return np.sign(values), log_abs
+    n_restarts: int  # lost states that were restarted
 
     @property
     def before(self) -> Integers:
@@ -70,14 +61,14 @@ class Walk:
         return np.sign(after) * np.sign(now), log_abs
 
     def normalised(self, places: Integers | None = None) -> Array:
-        """(place, rank) states whose value is one; as they are where they have none."""
+        """(place, rank) states scaled to value one; unchanged where the value is zero."""
         values = self.states.values if places is None else self.states.values[:, places]
         mass = self.operators.stop @ values
         return np.asarray((values / np.where(mass == 0, 1.0, mass)).T)
 
 
-def seen_messages(operators: Operators, evidence: Sequence[Array]) -> Messages:
-    """What each position sends to its step, from its features.
+def evidence_messages(operators: Operators, evidence: Sequence[Array]) -> Messages:
+    """The messages from the features of each position to its step.
 
     Parameters
     ----------
@@ -111,24 +102,24 @@ def seen_messages(operators: Operators, evidence: Sequence[Array]) -> Messages:
 
 @one_blas_thread()
 def walked(
-    operators: Operators, seen: Messages, lengths: Integers, *, restart: bool = False
+    operators: Operators, evidence: Messages, lengths: Integers, *, restart: bool = False
 ) -> Walk:
     """All sequences from their start to their end.
 
     Parameters
     ----------
     operators : Operators
-    seen : Messages
-        (seen, position) of all sequences in turn, see `seen_messages`.
+    evidence : Messages
+        (seen, position) of all sequences in turn, see `evidence_messages`.
     lengths : (sequence,)
     restart : bool
-        Whether a state that is worth nothing, or less, gives way to the mean state. Values of prefixes then
-        no longer multiply to that of the whole; estimates that went astray come back.
+        Whether the mean state replaces a state whose value is not positive. Estimates that went astray
+        then recover, but values of prefixes no longer multiply to that of the sequence.
     """
     lengths = np.asarray(lengths, dtype=np.int64)
-    if int(lengths.sum()) != seen.values.shape[1]:
+    if int(lengths.sum()) != evidence.values.shape[1]:
         raise DataError(
-            f"{seen.values.shape[1]} positions with lengths that sum to {int(lengths.sum())}"
+            f"{evidence.values.shape[1]} positions with lengths that sum to {int(lengths.sum())}"
         )
     ends = np.concatenate([[0], np.cumsum(lengths + 1)]).astype(np.int64)
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)[:-1]
@@ -141,24 +132,24 @@ def walked(
     for t in range(int(lengths.max(initial=0))):
         while lengths[order[n_active - 1]] <= t:
             n_active -= 1
-        going = order[:n_active]
+        active = order[:n_active]
         state = state if state.values.shape[1] == n_active else state.at(np.arange(n_active))
-        state = message_up(operators.step, [seen.at(first[going] + t), state])
+        state = message_up(operators.step, [evidence.at(first[active] + t), state])
         if restart:
-            state, broken = _mended(operators, state)
+            state, broken = _restarted(operators, state)
             n_restarts += broken
-        places = ends[going] + t + 1
+        places = ends[active] + t + 1
         values[:, places] = state.values
         if state.exponent is not None:
             exponents[places] = state.exponent
     return Walk(operators, Messages(values, exponents), ends, n_restarts)
 
 
-def _mended(operators: Operators, state: Messages) -> tuple[Messages, int]:
-    """States with the mean state in place of those that are worth nothing, and how many these were."""
-    worth = operators.stop @ state.values
+def _restarted(operators: Operators, state: Messages) -> tuple[Messages, int]:
+    """States, with the mean state in place of those whose value is not positive, and the number of these."""
+    value = operators.stop @ state.values
     size = np.abs(operators.stop) @ np.abs(state.values)
-    broken = ~(worth > _LOST * size)
+    broken = ~(value > _LOST * size)
     n_broken = int(broken.sum())
     if n_broken == 0:
         return state, 0
@@ -174,7 +165,7 @@ def expected(
     column: int,
     others: Sequence[Messages | None] | None = None,
 ) -> Array:
-    """What states say of the features of a column at the next position, on an arbitrary scale.
+    """The expected features of a column at the next position, on an arbitrary scale.
 
     Parameters
     ----------
@@ -183,7 +174,7 @@ def expected(
         (rank, place) before that position.
     column : int
     others : per column Messages or None, optional
-        What is already known of the other columns at that position, (seen, place); nothing by default.
+        Evidence of the other columns at that position, (seen, place); none by default.
 
     Returns
     -------
@@ -203,8 +194,8 @@ def expected(
     return np.asarray((operators.emit[column] @ message.values).T)
 
 
-def states_now(walk: Walk, seen: Messages) -> Array:
-    """(position, state) P(state | all up to and with the position), of a chain of probability tables."""
-    found = walk.states.values[:, walk.before] * seen.values
-    total = found.sum(axis=0)
-    return np.asarray((found / np.where(total > 0, total, 1.0)).T)
+def states_now(walk: Walk, evidence: Messages) -> Array:
+    """(position, state) P(state | all up to and including the position), of a chain of probability tables."""
+    joint = walk.states.values[:, walk.before] * evidence.values
+    total = joint.sum(axis=0)
+    return np.asarray((joint / np.where(total > 0, total, 1.0)).T)

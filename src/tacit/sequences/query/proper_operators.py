@@ -1,8 +1,8 @@
-"""Operators that predict symbols, made proper: what they say is cut off at zero and mixed with a little else.
+"""Operators that predict symbols, made proper: predictions are clipped at zero and mixed with frequencies.
 
-Estimated operators may say negative things, and a state may be lost altogether. Predictions here are always
-distributions: negative parts become zero, the rest is brought to sum one, and a share of each symbol's
-overall frequency is mixed in. The probability of a sequence is the product of the predictions.
+Estimated operators may give negative values, and a state may be lost altogether. Predictions here are always
+distributions: negative parts become zero, the others are normalised, and the overall frequencies of the
+symbols are mixed in. The probability of a sequence is the product of the predictions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.messages.node_messages import Messages, message_up
 from tacit.messages.repairs import Repairs, distributions
 from tacit.sequences.model.chains import Operators
-from tacit.sequences.query.operators import Walk, expected, seen_messages, walked
+from tacit.sequences.query.operators import Walk, evidence_messages, expected, walked
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -24,21 +24,21 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class StepLogs:
-    """What operators say of each symbol of sequences, and what had to be repaired for that."""
+    """Log-probabilities of each symbol of sequences, and repairs."""
 
     logs: Array  # (position,)
-    improper: NDArray[np.bool_]  # (position,)  where the operators' own estimate is not positive
+    improper: NDArray[np.bool_]  # (position,)  where the operators' estimate is not positive
     repairs: Repairs
-    n_restarts: int  # states that were lost and begun anew
+    n_restarts: int  # lost states that were restarted
 
 
 @dataclass(frozen=True, eq=False)
 class ProperOperators:
-    """Operators over symbols, and what is mixed into their predictions."""
+    """Operators over symbols, and the frequencies mixed into their predictions."""
 
     operators: Operators  # one column, a feature for each symbol
-    shares: Array  # (symbol,)  how frequent each symbol is
-    fallback: float  # the share of each prediction that is `shares`
+    frequencies: Array  # (symbol,)  overall
+    fallback: float  # the weight of `frequencies` in each prediction
 
     @property
     def rank(self) -> int:
@@ -50,30 +50,30 @@ class ProperOperators:
         return self._made_proper(expected(self.operators, states, 0))
 
     def _made_proper(self, raw: Array) -> tuple[Array, Repairs]:
-        """(place, symbol) distributions from what the operators say."""
-        found, repairs = distributions(raw.T.copy(), self.shares)
-        mixed = (1 - self.fallback) * found.T + self.fallback * self.shares
+        """(place, symbol) distributions from values of the operators."""
+        probs, repairs = distributions(raw.T.copy(), self.frequencies)
+        mixed = (1 - self.fallback) * probs.T + self.fallback * self.frequencies
         return mixed, repairs
 
     def walk(self, codes: Codes, lengths: Integers) -> Walk:
-        """All sequences walked; states that are lost begin anew from the mean state."""
-        n = len(self.shares)
+        """All sequences walked; lost states are restarted from the mean state."""
+        n = len(self.frequencies)
         one_hot = np.vstack([np.eye(n), np.full(n, np.nan)])[codes]  # the last for code -1
-        seen = seen_messages(self.operators, [one_hot])
-        return walked(self.operators, seen, lengths, restart=True)
+        evidence = evidence_messages(self.operators, [one_hot])
+        return walked(self.operators, evidence, lengths, restart=True)
 
     def step_logs(self, codes: Codes, lengths: Integers) -> StepLogs:
         """Log-probability of each symbol given those before it, 0 where it is missing."""
         walk = self.walk(codes, lengths)
         raw = expected(self.operators, walk.states.at(walk.before), 0)
-        told, repairs = self._made_proper(raw)
-        at, there = np.arange(len(codes)), codes >= 0
+        probs, repairs = self._made_proper(raw)
+        at, is_observed = np.arange(len(codes)), codes >= 0
         with np.errstate(divide="ignore"):
-            logs = np.where(there, np.log(told[at, codes]), 0.0)
-        return StepLogs(logs, there & ~(raw[at, codes] > 0), repairs, walk.n_restarts)
+            logs = np.where(is_observed, np.log(probs[at, codes]), 0.0)
+        return StepLogs(logs, is_observed & ~(raw[at, codes] > 0), repairs, walk.n_restarts)
 
     def passed(self, states: Messages, steps: int) -> Messages:
-        """The states after some positions at which nothing is seen."""
+        """The states after some positions that are not observed."""
         total = Messages(
             np.repeat(self.operators.total[0][:, None], states.values.shape[1], axis=1)
         )
@@ -85,20 +85,20 @@ class ProperOperators:
 def drawn_codes(
     proper: ProperOperators, state: Array, shape: tuple[int, int], rng: np.random.Generator
 ) -> tuple[Codes, Repairs]:
-    """(draw, time) symbols that follow a state, and what had to be repaired."""
+    """(draw, time) sampled symbols that follow a state, and repairs."""
     n, length = shape
     states = Messages(np.repeat(state[:, None], n, axis=1))
     codes, repairs = np.empty(shape, dtype=np.int32), Repairs()
     for time in range(length):
-        told, fixed = proper.predictions(states)
-        repairs += fixed
-        sums = np.cumsum(told, axis=1)
+        probs, step_repairs = proper.predictions(states)
+        repairs += step_repairs
+        sums = np.cumsum(probs, axis=1)
         left = rng.random(n) * sums[:, -1]
-        codes[:, time] = np.minimum((sums <= left[:, None]).sum(axis=1), told.shape[1] - 1)
-        seen = Messages(proper.operators.emit[0].T[:, codes[:, time]])
-        states = message_up(proper.operators.step, [seen, states])
-        worth = proper.operators.stop @ states.values
-        lost = ~(worth > 1e-12 * np.abs(states.values).max(axis=0))
+        codes[:, time] = np.minimum((sums <= left[:, None]).sum(axis=1), probs.shape[1] - 1)
+        evidence = Messages(proper.operators.emit[0].T[:, codes[:, time]])
+        states = message_up(proper.operators.step, [evidence, states])
+        value = proper.operators.stop @ states.values
+        lost = ~(value > 1e-12 * np.abs(states.values).max(axis=0))
         values = np.where(lost, proper.operators.mean[:, None], states.values)
         states = Messages(values / np.abs(values).max(axis=0))
     return codes, repairs

@@ -12,9 +12,9 @@ from tacit.core.summary import Section, Summary, profile
 
 Array = NDArray[np.float64]
 
-MOST_STATES = 12  # of which transitions are shown
+MOST_STATES = 12  # whose transitions are shown
 MOST_CANDIDATES = 12
-_LIKELY = 0.05  # transitions that are shown
+_LIKELY = 0.05  # least probability of the transitions that are shown
 
 
 def summary_of(
@@ -23,7 +23,7 @@ def summary_of(
     sections: Sequence[Section],
     facts: Mapping[str, Any] | None = None,
 ) -> Summary:
-    """A page: how the model was learnt, what was chosen among what, then its own sections."""
+    """A page: how the model was learnt, the candidates, then the given sections."""
     plain = {
         name: value
         for name, value in diagnostics.items()
@@ -35,15 +35,19 @@ def summary_of(
 
 def _choices(diagnostics: Mapping[str, Any]) -> list[Section]:
     """What was chosen, and the candidates with their held-out scores, the best first."""
-    candidates = [each for each in diagnostics.get("candidates") or [] if isinstance(each, dict)]
+    candidates = [
+        candidate
+        for candidate in diagnostics.get("candidates") or []
+        if isinstance(candidate, dict)
+    ]
     if not candidates:
         return []
     score = next((name for name in ("held_out_score", "held_out") if name in candidates[0]), None)
     if score is not None:
-        candidates = sorted(candidates, key=lambda each: -float(each[score]))
+        candidates = sorted(candidates, key=lambda candidate: -float(candidate[score]))
     shown = candidates[:MOST_CANDIDATES]
     columns = [name for name, value in shown[0].items() if isinstance(value, str | int | float)]
-    rows = [[each.get(name, "") for name in columns] for each in shown]
+    rows = [[candidate.get(name, "") for name in columns] for candidate in shown]
     more = "" if len(shown) == len(candidates) else f", the best {len(shown)} of {len(candidates)}"
     return [Section(f"candidates by held-out sequences{more}", columns=columns, rows=rows)]
 
@@ -70,24 +74,24 @@ def symbol_profiles(
 
 
 def state_sections(
-    initial: Array, transitions: Array, visits: Array, words: Sequence[str], what: str
+    initial: Array, transitions: Array, visits: Array, descriptions: Sequence[str], heading: str
 ) -> list[Section]:
     """The states, and the likely transitions between them.
 
     Parameters
     ----------
     initial, transitions, visits : arrays
-    words : (state,) text
+    descriptions : (state,) text
         What each state emits.
-    what : str
-        The heading of these.
+    heading : str
+        Of the descriptions.
     """
     visited = visits / max(float(visits.sum()), 1e-300)
     rows = [
-        [state, f"{100 * visited[state]:.1f}%", f"{100 * initial[state]:.1f}%", words[state]]
+        [state, f"{100 * visited[state]:.1f}%", f"{100 * initial[state]:.1f}%", descriptions[state]]
         for state in range(len(initial))
     ]
-    states = Section("states", columns=["state", "visited", "initial", what], rows=rows)
+    states = Section("states", columns=["state", "visited", "initial", heading], rows=rows)
     if len(initial) == 1:
         return [states]
     likely_transitions = []

@@ -134,57 +134,57 @@ class _Reader:
         self.path, self.form, self.n_documents, self.n_words = path, form, n_documents, n_words
         self.left, self.line, self.ended = b"", 1, 0
         self.headed = form != "uci"
-        self.announced, self.seen = 0, 0  # entries
+        self.announced, self.n_entries = 0, 0  # entries
 
     def documents(self, block: bytes, *, last: bool) -> Iterator[Counts]:
         """The documents that end in this block."""
         from tacit.topics.loops.documents import AT, DONE, ENDS, ENTRIES, NEXT, SORTED, ZEROS
 
-        whole = self.left + block
-        if last and not whole.endswith(b"\n"):
-            whole += b"\n"
+        buffer = self.left + block
+        if last and not buffer.endswith(b"\n"):
+            buffer += b"\n"
         if not self.headed:
-            whole = self._past_header(whole, last=last)
+            buffer = self._past_header(buffer, last=last)
             if not self.headed:
                 return
         state = np.array([0, self.ended, 0, 0, 1, 0])
-        why, ids, counts, ends = self._read(whole, state, last)
+        why, ids, counts, ends = self._read(buffer, state, last)
         at = int(state[AT])
-        if why != DONE and not (self.form == "lda-c" and not whole[at:].strip()):
-            raise self._wrong(why, whole, at)
-        self.line += whole.count(b"\n", 0, at)
-        self.left, self.ended = whole[at:], int(state[NEXT])
-        self.seen += int(state[ENTRIES] + state[ZEROS])
-        if last and self.seen < self.announced:
+        if why != DONE and not (self.form == "lda-c" and not buffer[at:].strip()):
+            raise self._wrong(why, buffer, at)
+        self.line += buffer.count(b"\n", 0, at)
+        self.left, self.ended = buffer[at:], int(state[NEXT])
+        self.n_entries += int(state[ENTRIES] + state[ZEROS])
+        if last and self.n_entries < self.announced:
             raise FileFormatError(
-                f"{str(self.path)!r} has {self.seen} of the {self.announced} entries that its third line "
-                f"announces; it seems to be cut short"
+                f"{str(self.path)!r} has {self.n_entries} of the {self.announced} entries that its third "
+                f"line announces; it seems to be cut short"
             )
         if state[ENDS]:
             entries = int(state[ENTRIES])
             yield self._array(ids[:entries], counts[:entries], ends[: state[ENDS]], state[SORTED])
 
-    def _past_header(self, whole: bytes, *, last: bool) -> bytes:
-        header = _HEADER.match(whole)
-        if header is None and not last and len(whole) < _PEEK:
-            self.left = whole
+    def _past_header(self, buffer: bytes, *, last: bool) -> bytes:
+        header = _HEADER.match(buffer)
+        if header is None and not last and len(buffer) < _PEEK:
+            self.left = buffer
             return b""
         assert header is not None  # or the file has changed since it was looked at
         self.headed, self.announced = True, int(header[3])
-        self.line += whole.count(b"\n", 0, header.end())
-        return whole[header.end() :]
+        self.line += buffer.count(b"\n", 0, header.end())
+        return buffer[header.end() :]
 
-    def _read(self, whole: bytes, state: Any, last: bool) -> tuple[int, Any, Any, Any]:
+    def _read(self, buffer: bytes, state: Any, last: bool) -> tuple[int, Any, Any, Any]:
         from tacit.topics.loops.documents import read_lines, read_triples
 
-        text = np.frombuffer(whole, dtype=np.uint8)
-        most = len(whole) // 4 + 1  # an entry has at least four bytes: two numbers and separators
+        text = np.frombuffer(buffer, dtype=np.uint8)
+        most = len(buffer) // 4 + 1  # an entry has at least four bytes: two numbers and separators
         ids, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
         if self.form == "uci":
             ends = np.empty(self.n_documents - self.ended, dtype=np.int64)
             sizes = self.n_documents, self.n_words
             return read_triples(text, last, *sizes, state, ids, counts, ends), ids, counts, ends
-        ends = np.empty(whole.count(b"\n"), dtype=np.int64)
+        ends = np.empty(buffer.count(b"\n"), dtype=np.int64)
         return read_lines(text, self.n_words, state, ids, counts, ends), ids, counts, ends
 
     def _array(self, ids: Any, counts: Any, ends: Any, ordered: Any) -> Counts:
@@ -199,7 +199,7 @@ class _Reader:
             batch.sum_duplicates()
         return batch
 
-    def _wrong(self, why: int, whole: bytes, at: int) -> FileFormatError:
+    def _wrong(self, why: int, buffer: bytes, at: int) -> FileFormatError:
         from tacit.topics.loops import documents as loops
 
         reasons = {
@@ -212,8 +212,8 @@ class _Reader:
             loops.TOTAL: "its first number is not that of the words that follow",
         }
         form = "document word count" if self.form == "uci" else "number word:count word:count ..."
-        line = self.line + whole.count(b"\n", 0, at)
-        shown = whole[at : at + 60].splitlines()[0].decode(errors="replace")
+        line = self.line + buffer.count(b"\n", 0, at)
+        shown = buffer[at : at + 60].splitlines()[0].decode(errors="replace")
         return FileFormatError(
             f"{str(self.path)!r}, line {line}, {shown!r}: "
             f"{reasons.get(why, 'expected a whole number')}; expected {form!r}"

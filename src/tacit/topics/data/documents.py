@@ -124,18 +124,18 @@ class DocumentBatches:
 
     def __iter__(self) -> Iterator[Counts]:
         self.n_passes += 1
-        seen = 0
+        n_read = 0
         for batch in self._checked():
             if not self.in_memory:
-                self._kept.add(batch, seen)
-            seen += batch.shape[0]
+                self._kept.add(batch, n_read)
+            n_read += batch.shape[0]
             yield batch
-        if self.n_documents is not None and seen != self.n_documents:
+        if self.n_documents is not None and n_read != self.n_documents:
             raise DataError(
-                f"{seen} documents were read where {self.n_documents} were expected; "
+                f"{n_read} documents were read where {self.n_documents} were expected; "
                 f"the source must give the same documents in every pass"
             )
-        self.n_documents = seen
+        self.n_documents = n_read
 
     def first(self, n_documents: int) -> Counts:
         """The first documents, or all if there are fewer; not counted as a pass."""

@@ -51,14 +51,14 @@ def keep_words(
     """
     counts = documents.counts
     in_documents = np.bincount(counts.indices, minlength=documents.n_words)
-    kept = in_documents >= min_df
-    kept &= in_documents <= max_df * documents.n_documents
+    is_kept = in_documents >= min_df
+    is_kept &= in_documents <= max_df * documents.n_documents
     stop = set(stop_words)
     if stop or form is not None:
-        kept &= [
+        is_kept &= [
             word.lower() not in stop and (form is None or form(word)) for word in documents.words
         ]
-    places = np.flatnonzero(kept)
+    places = np.flatnonzero(is_kept)
     if not len(places):
         raise DataError(
             f"none of the {documents.n_words} words is left; keep words of fewer or of more documents"

@@ -1,4 +1,4 @@
-"""Documents from whatever holds them: matrices, lists of words, frames, files."""
+"""Documents from matrices, lists of words, frames, files."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def document_batches(X: Any, words: Any = None, *, form: str = "auto") -> Docume
     return read_documents(X, words).batches()
 
 
-# -- what was given -----------------------------------------------------------------------------------
+# -- kinds of input ----------------------------------------------------------------------------------
 
 
 def _in_memory(X: Any, words: tuple[str, ...] | None) -> Documents:

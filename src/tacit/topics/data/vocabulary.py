@@ -90,8 +90,8 @@ def text_lines(path: Path) -> list[str]:
 def different(words: tuple[str, ...], where: str) -> tuple[str, ...]:
     """The words, which must all be different."""
     if len(set(words)) < len(words):
-        seen: set[str] = set()
-        twice = next(word for word in words if word in seen or seen.add(word))  # type: ignore[func-returns-value]
+        earlier: set[str] = set()
+        twice = next(word for word in words if word in earlier or earlier.add(word))  # type: ignore[func-returns-value]
         raise DataError(f"{where}: the word {twice!r} occurs twice; words must differ")
     return words
 
@@ -118,9 +118,11 @@ def fitting(documents: Documents) -> Documents:
 def other_words(words: tuple[str, ...], expected: tuple[str, ...]) -> str:
     """The message about a vocabulary that is not the expected one."""
     strange = sorted(set(words) - set(expected))
-    what = "their order is another"
+    difference = "their order is another"
     if len(words) != len(expected):
-        what = f"there are {len(words)} words, not {len(expected)}"
+        difference = f"there are {len(words)} words, not {len(expected)}"
     elif strange:
-        what = f"the word {strange[0]!r} is not among those expected"
-    return f"the documents are over another vocabulary: {what}; count them over the same words"
+        difference = f"the word {strange[0]!r} is not among those expected"
+    return (
+        f"the documents are over another vocabulary: {difference}; count them over the same words"
+    )

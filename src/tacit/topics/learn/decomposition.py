@@ -76,8 +76,8 @@ def topics_of_moments(
     """Topics from moments of words, pairs and triples (Anandkumar, Foster, Hsu, Kakade and Liu, 2012).
 
     The sum of each topic, which is one, determines its scale, sign and weight; negative entries are repaired
-    by the nearest distribution. Topics are ordered by weight; surplus ones, which cannot be told from noise,
-    come last.
+    by the nearest distribution. Topics are ordered by weight; surplus ones, no different from noise, come
+    last.
 
     Parameters
     ----------
@@ -150,11 +150,11 @@ class _Alpha0Search:
             if self.columns is None:
                 components = decompose(white.tensor)
             else:
-                turned = np.linalg.solve(white.back, self.columns)
+                turned = np.linalg.solve(white.unwhitening, self.columns)
                 left, _, right = np.linalg.svd(turned / np.linalg.norm(turned, axis=0))
                 vectors = orthogonal_steps(white.tensor, left @ right, _N_UPDATES)
                 components = components_of(white.tensor, vectors)
-            self.columns = white.back @ components.vectors
+            self.columns = white.unwhitening @ components.vectors
             self.residuals[key] = components.residual
         return self.residuals[key]
 
@@ -172,8 +172,10 @@ def _from_components(
     directions = moments.directions
     scale = directions.scale
     root = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
-    back = white.back * white.signal if shrunk else white.back
-    columns = root[:, None] * (directions.basis @ (back @ components.vectors))  # (word, topic)
+    unwhitening = white.unwhitening * white.signal if shrunk else white.unwhitening
+    columns = root[:, None] * (
+        directions.basis @ (unwhitening @ components.vectors)
+    )  # (word, topic)
     sums = columns.sum(axis=0)
     raw = (columns / np.where(sums == 0, 1.0, sums)).T
     words = np.zeros(raw.shape)

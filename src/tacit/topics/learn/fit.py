@@ -171,8 +171,8 @@ def _learn_best(
     report: Report,
 ) -> tuple[Topics, dict[str, Any]]:
     """Topics of all documents: of the numbers that they determine, the one with the lowest perplexity."""
-    *better, last = sorted(perplexities, key=lambda number: perplexities[number])
-    for number in better:
+    *candidates, last = sorted(perplexities, key=lambda number: perplexities[number])
+    for number in candidates:
         with suppress(RankError):
             return _learn(batches, number, settings, report)
     return _learn(batches, last, settings, report)

@@ -77,8 +77,8 @@ def choose_cap(batches: DocumentBatches, settings: TopicSettings) -> TopicSettin
         capped = _fit_both(training, test, n_topics, bounded)
     except RankError:
         return bounded
-    better = capped.perplexity(test) < plain.perplexity(test)
-    return replace(bounded, bursty=True) if better else settings
+    is_better = capped.perplexity(test) < plain.perplexity(test)
+    return replace(bounded, bursty=True) if is_better else settings
 
 
 def _fit_both(training: Counts, test: Counts, n_topics: int, settings: TopicSettings) -> _Fitted:

@@ -154,7 +154,7 @@ class _Source:
 
     def __init__(self, batches: DocumentBatches, make: Callable[[Counts], Any]) -> None:
         self.batches, self.make = batches, make
-        self.kept: Any = None
+        self.documents: Any = None
         self.n_tokens = 0.0
 
     def totals(self) -> Array:
@@ -174,11 +174,11 @@ class _Source:
         return objective, sums, heights
 
     def _parts(self) -> Iterable[Any]:
-        if self.kept is not None:
-            return [self.kept]
+        if self.documents is not None:
+            return [self.documents]
         if self.batches.in_memory:
-            self.kept = self.make(next(iter(self.batches)))
-            return [self.kept]
+            self.documents = self.make(next(iter(self.batches)))
+            return [self.documents]
         return map(self.make, self.batches)
 
 
@@ -211,8 +211,8 @@ class _MixedDocuments:
 
         def update(first: int, stop: int) -> float:
             rows = self.starts, self.ids, self.counts
-            kept = self.topic_counts, self.used, self.ratios
-            return float(update_documents(*rows, words, self.alpha, n_inner, first, stop, *kept))
+            buffers = self.topic_counts, self.used, self.ratios
+            return float(update_documents(*rows, words, self.alpha, n_inner, first, stop, *buffers))
 
         def count(first: int, stop: int) -> None:
             count_words(*self.columns, self.used, self.ratios, words, first, stop, sums)

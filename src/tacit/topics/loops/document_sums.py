@@ -19,8 +19,8 @@ def project(starts, places, counts, columns, sums):
     """
     width = columns.shape[1]
     for document in range(len(starts) - 1):
-        own = sums[document]
-        own[:] = 0.0
+        total = sums[document]
+        total[:] = 0.0
         at, stop = starts[document], starts[document + 1]
         while at + 4 <= stop:  # four at once: the sums are fetched and put back less often
             a, b = columns[places[at]], columns[places[at + 1]]
@@ -29,12 +29,12 @@ def project(starts, places, counts, columns, sums):
             of_c, of_d = float(counts[at + 2]), float(counts[at + 3])
             for column in range(width):
                 first = of_a * a[column] + of_b * b[column]
-                own[column] += first + (of_c * c[column] + of_d * d[column])
+                total[column] += first + (of_c * c[column] + of_d * d[column])
             at += 4
         while at < stop:
             a, of_a = columns[places[at]], float(counts[at])
             for column in range(width):
-                own[column] += of_a * a[column]
+                total[column] += of_a * a[column]
             at += 1
 
 
@@ -59,9 +59,9 @@ def spread(starts, places, counts, weights, rows, sums):
         for column in range(width):
             row[column] = weight * rows[document, column]
         for at in range(starts[document], starts[document + 1]):
-            own, often = sums[places[at]], float(counts[at])
+            total, often = sums[places[at]], float(counts[at])
             for column in range(width):
-                own[column] += often * row[column]
+                total[column] += often * row[column]
 
 
 @njit(cache=True, nogil=True)

@@ -133,12 +133,12 @@ def read_lines(text, n_words, state, ids, counts, ends):
     at, entries, n_ends, ordered = state[AT], state[ENTRIES], state[ENDS], state[SORTED]
     why = DONE
     while why == DONE:
-        line, kept, before, found = at, entries, -1, 0
+        line, entries_before, before, n_entries = at, entries, -1, 0
         at = _after_blanks(text, at)
-        wanted, at = _number(text, at)
+        n_announced, at = _number(text, at)
         at = _after_blanks(text, at)
-        if wanted < 0 or wanted > _LARGEST:
-            why = _fault(text, at, wanted) if at < len(text) else DONE
+        if n_announced < 0 or n_announced > _LARGEST:
+            why = _fault(text, at, n_announced) if at < len(text) else DONE
         while why == DONE and at < len(text) and text[at] != _NEWLINE:
             word, at = _number(text, at)
             if at == len(text):
@@ -155,17 +155,17 @@ def read_lines(text, n_words, state, ids, counts, ends):
                 why = WORD
             elif text[at] > 32:
                 why = LETTER
-            found += 1
+            n_entries += 1
             if why == DONE and count > 0:
                 ordered = ordered and word > before
                 before = word
                 ids[entries], counts[entries] = word, count
                 entries += 1
             at = _after_blanks(text, at)
-        if why == DONE and at < len(text) and found != wanted:
+        if why == DONE and at < len(text) and n_entries != n_announced:
             why = TOTAL
         if why != DONE or at >= len(text):  # wrong, or cut
-            at, entries = line, kept
+            at, entries = line, entries_before
             break
         ends[n_ends] = entries
         n_ends += 1

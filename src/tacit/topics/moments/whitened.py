@@ -174,15 +174,17 @@ def _new_columns(columns: Array, known: Array) -> Array:
     Cholesky factors are several times as fast as QR, and as exact if the projected columns are far from
     dependent. Otherwise part of them is rounding, and QR is needed, twice.
     """
-    rest = columns - known @ (known.T @ columns)
-    lengths = np.linalg.norm(rest, axis=0)
-    rest = rest - known @ (known.T @ rest)  # twice is enough for orthogonality to rounding
-    scaled = rest / np.maximum(lengths, np.finfo(np.float64).tiny)
+    residual = columns - known @ (known.T @ columns)
+    lengths = np.linalg.norm(residual, axis=0)
+    residual = residual - known @ (
+        known.T @ residual
+    )  # twice is enough for orthogonality to rounding
+    scaled = residual / np.maximum(lengths, np.finfo(np.float64).tiny)
     products = scaled.T @ scaled
     if np.linalg.eigvalsh(products)[0] > _APART:
         return np.asarray(np.linalg.solve(np.linalg.cholesky(products), scaled.T).T)
-    rest = np.linalg.qr(rest)[0]
-    return np.linalg.qr(rest - known @ (known.T @ rest))[0]
+    residual = np.linalg.qr(residual)[0]
+    return np.linalg.qr(residual - known @ (known.T @ residual))[0]
 
 
 def _with_spare(n_topics: int, values: Array, noise: float) -> int:
@@ -201,7 +203,7 @@ class Whitened:
     """The third moments, in coordinates in which the second ones are the identity."""
 
     tensor: Array  # (k, k, k)
-    back: Array  # (p, k)  from those coordinates to the directions of pairs
+    unwhitening: Array  # (p, k)  from those coordinates to the directions of pairs
     above_noise: NDArray[
         np.bool_
     ]  # (k,)  coordinates whose eigenvalue exceeds that of counting errors

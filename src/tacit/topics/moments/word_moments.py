@@ -61,8 +61,8 @@ class Weighting:
         lengths = _lengths(starts, counts)
         if self.cap == "auto":
             caps = np.maximum(MIN_CAP, MAX_RATIO * lengths // batch.shape[1])
-            kept = np.minimum(counts, np.repeat(caps, np.diff(starts)).astype(counts.dtype))
-            lengths = np.where(_lengths(starts, kept) > MAX_LOST * lengths, lengths, 0.0)
+            capped = np.minimum(counts, np.repeat(caps, np.diff(starts)).astype(counts.dtype))
+            lengths = np.where(_lengths(starts, capped) > MAX_LOST * lengths, lengths, 0.0)
         elif self.cap is not None:
             counts = np.minimum(counts, self.cap)
             lengths = _lengths(starts, counts)

@@ -1,8 +1,8 @@
 """BIF, the interchange format of Bayesian networks.
 
-Written files can be read by other programs. BIF itself knows only words made of letters, digits and
-underscores for names and categories; where ours are different, a word like them is written, and the exact
-ones are noted in the properties ``tacit_name`` and ``tacit_categories``, which others pass over or pass on.
+Written files can be read by other programs. Names and categories in BIF are words of letters, digits and
+underscores; where ours are different, a similar word is written, and the exact ones are noted in the
+properties ``tacit_name`` and ``tacit_categories``, which other programs ignore or preserve.
 Hidden variables have ``property latent = yes``.
 """
 

@@ -106,9 +106,9 @@ def _distributions(table: BifTable) -> NDArray[np.float64]:
     return np.where(abs(sums - 1) > _EXACT, values / sums, values)
 
 
-def check_once(values: Sequence[Any], what: str) -> None:
+def check_once(values: Sequence[Any], subject: str) -> None:
     """Raise a `FileFormatError` where a value occurs twice."""
     # 1, 1.0 and True are equal in Python, but not the same category
     twice = [key[1] for key, count in Counter((type(v), v) for v in values).items() if count > 1]
     if twice:
-        raise FileFormatError(f"{what} named twice: {twice[0]!r}")
+        raise FileFormatError(f"{subject} named twice: {twice[0]!r}")

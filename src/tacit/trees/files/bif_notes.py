@@ -1,6 +1,6 @@
-"""Values noted in the properties of a BIF file, so that they survive programs that pass them on.
+"""Values noted in the properties of a BIF file, in a form that other programs preserve.
 
-Such programs take quotes away, cut at semicolons and equal signs, and do not mind spaces; so a note has none
+Such programs remove quotes, cut at semicolons and equal signs, and change spaces; so a note has none
 of these: a letter for the type, a colon, and the value with every unusual byte of its UTF-8 as %XX.
 """
 
@@ -39,10 +39,10 @@ def noted_value(note: str) -> Any:
     >>> noted_value("s:a%3B%20b"), noted_value("f:0.5")
     ('a; b', 0.5)
     """
-    found = _NOTE.fullmatch(note.strip())
-    if found is None:
+    match = _NOTE.fullmatch(note.strip())
+    if match is None:
         raise FileFormatError(f"{note.strip()!r} is not the note of a value")
-    kind, text = found.groups()
+    kind, text = match.groups()
     try:
         if kind == "s":
             return unquote_to_bytes(text).decode("utf-8", "surrogatepass")

@@ -36,7 +36,7 @@ def read_bif(path: str | os.PathLike[str]) -> BifNetwork:
     MissingDataError
         There is no such file.
     FileFormatError
-        It is not BIF, or not of discrete variables; the message tells the line.
+        It is not BIF, or not of discrete variables; the message names the line.
     """
     if not Path(path).is_file():
         raise missing_file(path, "BIF file")
@@ -51,7 +51,7 @@ def read_bif(path: str | os.PathLike[str]) -> BifNetwork:
 
 
 def parse_bif(text: str) -> BifNetwork:
-    """The network that a BIF text tells.
+    """The network described by a BIF text.
 
     Categories are text, as they stand in the file, except where Tacit noted what they were. Quotes around
     names, commas between values and the bar before parents may be absent. ``table`` with parents lists the
@@ -94,15 +94,15 @@ def parse_bif(text: str) -> BifNetwork:
 
 
 class _Reader:
-    """A text and how far it was read."""
+    """A text and the position up to which it was read."""
 
     def __init__(self, text: str) -> None:
         self.text, self.place = text, 0
         self.skip()
 
     def skip(self) -> None:
-        if found := _SPACE.match(self.text, self.place):
-            self.place = found.end()
+        if match := _SPACE.match(self.text, self.place):
+            self.place = match.end()
 
     def sees(self, *signs: str) -> bool:
         return self.text[self.place : self.place + 1] in signs
@@ -119,28 +119,28 @@ class _Reader:
         if not self.takes(sign):
             raise self.error(f"{sign!r} expected")
 
-    def word(self, what: str) -> str:
+    def word(self, expected: str) -> str:
         """The next word, whose quotes are taken off."""
         for pattern in (_QUOTED, _WORD):
-            if found := pattern.match(self.text, self.place):
-                self.place = found.end()
+            if match := pattern.match(self.text, self.place):
+                self.place = match.end()
                 self.skip()
-                return found[found.lastindex or 0]
-        raise self.error(f"{what} expected")
+                return match[match.lastindex or 0]
+        raise self.error(f"{expected} expected")
 
-    def words(self, what: str, end: str) -> list[str]:
+    def words(self, expected: str, end: str) -> list[str]:
         """The words up to a sign, with or without commas between them."""
-        found = []
+        words = []
         while not self.takes(end):
-            found.append(self.word(what))
+            words.append(self.word(expected))
             self.takes(",")
-        return found
+        return words
 
     def numbers(self) -> list[float]:
         """The numbers up to a semicolon."""
-        place, found = self.place, self.words("a number", ";")
+        place, words = self.place, self.words("a number", ";")
         try:
-            return [float(word) for word in found]
+            return [float(word) for word in words]
         except ValueError as error:
             self.place = place
             raise self.error(str(error)) from error
@@ -157,17 +157,17 @@ class _Reader:
         return word
 
     def property(self) -> str:
-        """What a property says, up to its semicolon."""
-        found = _PROPERTY.match(self.text, self.place)
-        assert found is not None  # it matches nothing, too
-        self.place = found.end()
+        """The text of a property, up to its semicolon."""
+        match = _PROPERTY.match(self.text, self.place)
+        assert match is not None  # it matches nothing, too
+        self.place = match.end()
         self.needs(";")
-        return found[0].strip()
+        return match[0].strip()
 
-    def error(self, what: str) -> FileFormatError:
+    def error(self, problem: str) -> FileFormatError:
         line = self.text.count("\n", 0, self.place) + 1
-        rest = self.text[self.place : self.place + 24].split("\n")[0]
-        return FileFormatError(f"line {line}: {what}, but there stands {rest!r}")
+        text = self.text[self.place : self.place + 24].split("\n")[0]
+        return FileFormatError(f"line {line}: {problem}, but there stands {text!r}")
 
 
 # ------------------------------------------------------------------------------------ blocks
@@ -184,7 +184,7 @@ class _Variable:
 class _Table:
     variable: str
     parents: tuple[str, ...]
-    whole: list[float] | None  # after "table"
+    values: list[float] | None  # after "table"
     default: list[float] | None
     rows: dict[tuple[str, ...], list[float]]
 
@@ -223,7 +223,7 @@ def _variable_block(reader: _Reader) -> _Variable:
 
 
 def _described(word: str, states: list[str], properties: list[str]) -> BifVariable:
-    """The variable with what its properties say of it."""
+    """The variable with its properties."""
     name, latent = word, False
     categories: tuple[Any, ...] = tuple(states)
     others = []
@@ -249,7 +249,7 @@ def _probability_block(reader: _Reader) -> _Table:
     parents = tuple(reader.words("the name of a variable", ")"))
     check_once([variable, *parents], f"variables in the table of {variable!r} are")
     reader.needs("{")
-    whole = default = None
+    values = default = None
     rows: dict[tuple[str, ...], list[float]] = {}
     while not reader.takes("}"):
         if reader.takes("("):
@@ -262,10 +262,10 @@ def _probability_block(reader: _Reader) -> _Table:
         if word == "property":
             reader.property()
         elif word == "table":
-            whole = reader.numbers()
+            values = reader.numbers()
         else:
             default = reader.numbers()
-    return _Table(variable, parents, whole, default, rows)
+    return _Table(variable, parents, values, default, rows)
 
 
 # ------------------------------------------------------------------------------------ tables
@@ -276,39 +276,39 @@ def _table(table: _Table, known: dict[str, _Variable]) -> BifTable:
     for word in (table.variable, *table.parents):
         if word not in known:
             raise FileFormatError(f"there is a table with {word!r}, which is no variable")
-    own, parents = known[table.variable], [known[word] for word in table.parents]
+    child, parents = known[table.variable], [known[word] for word in table.parents]
     sizes = tuple(len(parent.states) for parent in parents)
-    if table.whole is not None:
-        values = _whole(table, sizes, len(own.states))
+    if table.values is not None:
+        values = _flat_table(table, sizes, len(child.states))
     else:
-        rows = [_row(table, key, own) for key in product(*(each.states for each in parents))]
-        values = np.array(rows, dtype=np.float64).reshape(*sizes, len(own.states))
-    strange = table.rows.keys() - set(product(*(each.states for each in parents)))
+        rows = [_row(table, key, child) for key in product(*(parent.states for parent in parents))]
+        values = np.array(rows, dtype=np.float64).reshape(*sizes, len(child.states))
+    strange = table.rows.keys() - set(product(*(parent.states for parent in parents)))
     if strange:
         raise FileFormatError(
             f"the table of {table.variable!r} has a row {min(strange)}, "
             f"which are no categories of its parents"
         )
-    return BifTable(own.value.name, tuple(parent.value.name for parent in parents), values)
+    return BifTable(child.value.name, tuple(parent.value.name for parent in parents), values)
 
 
-def _whole(table: _Table, sizes: tuple[int, ...], card: int) -> NDArray[np.float64]:
-    assert table.whole is not None
-    wanted = card * int(np.prod(sizes))
-    if len(table.whole) != wanted:
+def _flat_table(table: _Table, sizes: tuple[int, ...], card: int) -> NDArray[np.float64]:
+    assert table.values is not None
+    n_values = card * int(np.prod(sizes))
+    if len(table.values) != n_values:
         raise FileFormatError(
-            f"the table of {table.variable!r} has {len(table.whole)} values, expected {wanted}"
+            f"the table of {table.variable!r} has {len(table.values)} values, expected {n_values}"
         )
-    return np.moveaxis(np.array(table.whole).reshape(card, *sizes), 0, -1)
+    return np.moveaxis(np.array(table.values).reshape(card, *sizes), 0, -1)
 
 
-def _row(table: _Table, key: tuple[str, ...], own: _Variable) -> list[float]:
+def _row(table: _Table, key: tuple[str, ...], child: _Variable) -> list[float]:
     row = table.rows.get(key, table.default)
     if row is None:
         raise FileFormatError(f"the table of {table.variable!r} lacks the row {key}")
-    if len(row) != len(own.states):
+    if len(row) != len(child.states):
         raise FileFormatError(
             f"the row {key} of the table of {table.variable!r} has {len(row)} values, "
-            f"expected {len(own.states)}"
+            f"expected {len(child.states)}"
         )
     return row

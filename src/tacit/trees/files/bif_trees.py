@@ -51,7 +51,7 @@ def write_bif(
 def bif_from_tables(
     tables: Tables, categories: Sequence[Sequence[Any]], name: str = "tacit"
 ) -> BifNetwork:
-    """The Bayesian network that a tree's tables are.
+    """The Bayesian network of a tree's tables.
 
     Observed variables come first, in the order of the columns; hidden ones follow and are marked as latent,
     with categories s0, s1, ... An observed variable inside the tree is one variable, not two.
@@ -69,28 +69,28 @@ def bif_from_tables(
     names = list(tree.names)
     for leaf, node in copied.items():
         names[node] = tree.names[leaf]
-    states = [tuple(each) for each in categories]
-    variables = [BifVariable(n, each) for n, each in zip(names, states, strict=False)]
+    states = [tuple(column) for column in categories]
+    variables = [BifVariable(n, column) for n, column in zip(names, states, strict=False)]
     for node in tree.hidden:
         if tree.copy_of[node] < 0:
             count = tables.layout.n_states[node]
-            own = tuple(f"s{state}" for state in range(count))
-            variables.append(BifVariable(names[node], own, latent=True))
-    found = []
+            state_names = tuple(f"s{state}" for state in range(count))
+            variables.append(BifVariable(names[node], state_names, latent=True))
+    bif_tables = []
     # The root first: `tree_from_bif` then finds the same root and the same order of hidden nodes.
     for node in [*reversed(tree.hidden), *range(tree.n_leaves)]:
         above = int(tree.parent[node])
         if node not in copied:
             table = tables.table(node)
             parents = () if above < 0 else (names[above],)
-            found.append(BifTable(names[node], parents, table[0] if above < 0 else table))
-    return BifNetwork(name, tuple(variables), tuple(found))
+            bif_tables.append(BifTable(names[node], parents, table[0] if above < 0 else table))
+    return BifNetwork(name, tuple(variables), tuple(bif_tables))
 
 
 def tree_from_bif(network: BifNetwork, hidden: Iterable[str] | None = None) -> BifTree:
-    """The tree model that a Bayesian network is, if every variable has at most one parent.
+    """The tree model of a Bayesian network in which every variable has at most one parent.
 
-    The tree is held at its own centre, whatever the directions in the file; tables are turned by Bayes' rule,
+    The tree is rooted at its centre, whatever the directions in the file; tables are reversed by Bayes' rule,
     and superfluous hidden variables are summed out. The distribution of the observed variables stays
     exactly the same.
 
@@ -133,7 +133,7 @@ def _tables(network: BifNetwork, topology: Topology, names: tuple[str, ...]) -> 
     ]
     marginal = _marginals(network)
     above = walk(topology.neighbours, known[tree.root])
-    kept = set(known)
+    remaining = set(known)
     tables: list[Array] = []
     for node, up in enumerate(tree.parent.tolist()):
         name = known[node]
@@ -142,7 +142,7 @@ def _tables(network: BifNetwork, topology: Topology, names: tuple[str, ...]) -> 
         elif up < 0:
             tables.append(marginal[name][None, :])
         else:
-            tables.append(_step(network, marginal, above, kept, name))
+            tables.append(_step(network, marginal, above, remaining, name))
     return Tables.of(tree, tables)
 
 
@@ -150,12 +150,12 @@ def _step(
     network: BifNetwork,
     marginal: Mapping[str, Array],
     above: Mapping[str, str | None],
-    kept: set[str],
+    remaining: set[str],
     name: str,
 ) -> Array:
-    """P(node | the nearest node above that was kept), those between summed out."""
+    """P(node | the nearest remaining node above), those between summed out."""
     table: Array | None = None
-    while table is None or name not in kept:
+    while table is None or name not in remaining:
         up = above[name]
         assert up is not None  # the root is kept
         step = _turned(network, marginal, up, name)
@@ -179,15 +179,15 @@ def _turned(network: BifNetwork, marginal: Mapping[str, Array], up: str, name: s
 def _marginals(network: BifNetwork) -> dict[str, Array]:
     """The distribution of each variable, parents before children."""
     children: dict[str, list[str]] = {table.variable: [] for table in network.tables}
-    found: dict[str, Array] = {}
+    marginals: dict[str, Array] = {}
     for table in network.tables:
         if table.parents:
             children[table.parents[0]].append(table.variable)
         else:
-            found[table.variable] = table.values
-    waiting = list(found)
+            marginals[table.variable] = table.values
+    waiting = list(marginals)
     for name in waiting:  # grows while it is read
         for child in children[name]:
-            found[child] = found[name] @ network.table_of[child].values
+            marginals[child] = marginals[name] @ network.table_of[child].values
             waiting.append(child)
-    return found
+    return marginals

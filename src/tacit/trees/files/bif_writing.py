@@ -28,7 +28,7 @@ def write_bif_network(path: str | os.PathLike[str], network: BifNetwork) -> None
 def bif_text(network: BifNetwork) -> str:
     """The network as BIF.
 
-    Probabilities are written with as many digits as bring exactly the same number back.
+    Probabilities are written with enough digits to read back exactly the same number.
 
     Examples
     --------
@@ -48,7 +48,9 @@ def bif_text(network: BifNetwork) -> str:
     """
     names = [variable.name for variable in network.variables]
     words = dict(zip(names, _words(names, numbers=False), strict=True))
-    states = {each.name: _words(each.categories, numbers=True) for each in network.variables}
+    states = {
+        variable.name: _words(variable.categories, numbers=True) for variable in network.variables
+    }
     lines = [f"network {_word(network.name, numbers=False)} {{"]
     lines += [f"  property {text};" for text in network.properties]
     lines.append("}")
@@ -76,33 +78,33 @@ def _variable_lines(variable: BifVariable, word: str, states: Sequence[str]) -> 
 def _table_lines(
     table: BifTable, words: dict[str, str], states: dict[str, list[str]]
 ) -> Iterator[str]:
-    given = ", ".join(words[name] for name in table.parents)
-    yield f"probability ( {words[table.variable]}{' | ' if given else ''}{given} ) {{"
+    parents = ", ".join(words[name] for name in table.parents)
+    yield f"probability ( {words[table.variable]}{' | ' if parents else ''}{parents} ) {{"
     rows = table.values.reshape(-1, table.values.shape[-1]).tolist()
     conditions = product(*(states[name] for name in table.parents))
     for condition, row in zip(conditions, rows, strict=True):
-        which = f"({', '.join(condition)})" if condition else "table"
-        yield f"  {which} {', '.join(repr(value) for value in row)};"
+        key = f"({', '.join(condition)})" if condition else "table"
+        yield f"  {key} {', '.join(repr(value) for value in row)};"
     yield "}"
 
 
 def _words(values: Iterable[Any], *, numbers: bool) -> list[str]:
-    """A word for each value, no two of them alike even if upper and lower case are not told apart."""
+    """A word for each value, all different even if case is ignored."""
     plain = list(values)
-    wanted = [_word(str(value), numbers=numbers) for value in plain]
+    words = [_word(str(value), numbers=numbers) for value in plain]
     # Those that can stay as they are come first, so that no other takes their word.
     taken: dict[str, int] = {}
-    for place, word in enumerate(wanted):
+    for place, word in enumerate(words):
         if word == str(plain[place]):
             taken.setdefault(word.lower(), place)
-    for place, word in enumerate(wanted):
+    for place, word in enumerate(words):
         if taken.get(word.lower()) == place:
             continue
-        count, found = 2, word
-        while found.lower() in taken:
-            found, count = f"{word}_{count}", count + 1
-        wanted[place], taken[found.lower()] = found, place
-    return wanted
+        count, candidate = 2, word
+        while candidate.lower() in taken:
+            candidate, count = f"{word}_{count}", count + 1
+        words[place], taken[candidate.lower()] = candidate, place
+    return words
 
 
 def _word(text: str, *, numbers: bool) -> str:

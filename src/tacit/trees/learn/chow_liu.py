@@ -28,8 +28,8 @@ def tables_from_pairs(tree: RootedTree, pairs: PairTables, pseudo_counts: float)
     leaf_of = [*range(tree.n_leaves), *(int(tree.copy_of[node]) for node in tree.hidden)]
     marginals = []
     for leaf, card in enumerate(pairs.cards):
-        seen = pairs.marginal(leaf) * pairs.support(leaf, leaf)
-        marginals.append((seen + 0.5) / (seen.sum() + 0.5 * card))
+        counts = pairs.marginal(leaf) * pairs.support(leaf, leaf)
+        marginals.append((counts + 0.5) / (counts.sum() + 0.5 * card))
     tables = []
     for node, leaf in enumerate(leaf_of):
         above = leaf_of[tree.parent[node]]

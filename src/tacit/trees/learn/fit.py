@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.input.chunks import kind_of_table
-from tacit.core.input.columns import positional_names
+from tacit.core.input.chunks import has_names, kind_of_table
 from tacit.core.input.read_table import encode, read_table
 from tacit.core.input.table import Column, Schema
 from tacit.core.progress import silent
@@ -39,13 +38,14 @@ from tacit.trees.learn.selection.states import (
     selected_states,
     state_counts,
 )
-from tacit.trees.learn.structures import given_topology
+from tacit.trees.learn.selection.structures import given_topology
 from tacit.trees.model.components import topology_of
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedTable
     from tacit.core.input.table import Table
+    from tacit.core.progress import Report
     from tacit.messages.network import Network, Tables
     from tacit.messages.rooted_tree import RootedTree
     from tacit.trees.files.bif import BifTree
@@ -68,32 +68,33 @@ class Selected:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """The same kind of model learnt without some rows, which can judge it."""
+    """The same kind of model learnt without some rows, which evaluate it."""
 
     parameters: Network | Tables | Mixture
-    held_out: Rows | None  # their numbers in the table; None where they are the user's, if any
+    held_out: Rows | None  # row numbers in the table; None for the user's validation rows
 
 
-def fit_tree(model: LatentTree, X: Any, sample_weight: Any, validation: Any) -> None:
+def fit_tree(
+    model: LatentTree, X: Any, sample_weight: Any, validation: Any, report: Report
+) -> None:
     """Read the table, learn a tree of it, and give the model its fitted attributes."""
     settings = settings_of(model)
-    with model._working() as report:  # noqa: SLF001  its own learner
-        table = read_table(X, n_bins=model.n_bins, sample_weight=sample_weight)
-        schema = table.schema
-        held_out = None if validation is None else encode(validation, schema, unknown="missing")
-        moments = CountedMoments.of(table.codes, schema.cards, table.weights, settings.n_jobs)
-        task = Task(
-            table=table,
-            moments=moments,
-            validation=held_out,
-            topology=_given_topology(model, table, moments),
-            n_states=model.n_states,
-            n_components=model.n_components,
-            settings=settings,
-            n_jobs=None if model.n_jobs is None else settings.n_jobs,
-            report=report,
-        )
-        selected = learn_tree(task) if model.learn == "auto" else learn_by(model.learn, task)
+    table = read_table(X, n_bins=model.n_bins, sample_weight=sample_weight)
+    schema = table.schema
+    held_out = None if validation is None else encode(validation, schema, unknown="missing")
+    moments = CountedMoments.of(table.codes, schema.cards, table.weights, settings.n_jobs)
+    task = Task(
+        table=table,
+        moments=moments,
+        validation=held_out,
+        topology=_given_topology(model, table, moments),
+        n_states=model.n_states,
+        n_components=model.n_components,
+        settings=settings,
+        n_jobs=None if model.n_jobs is None else settings.n_jobs,
+        report=report,
+    )
+    selected = learn_tree(task) if model.learn == "auto" else learn_by(model.learn, task)
     needed = table.weights is not None or not selected.tree.is_star
     counts = moments.pairs().counts if needed else None
     keep(model, X, table, counts, selected.topology, selected.tree, selected.learnt)
@@ -112,13 +113,13 @@ def _given_topology(model: LatentTree, table: Table, moments: CountedMoments) ->
 def learn_tree(task: Task) -> Selected:
     """Structure, numbers of states and parameters by learn="auto".
 
-    Candidates are learnt from part of the rows and judged by others; then everything is learnt again from all
-    rows, unless all but the user's validation rows were used already.
+    Candidates are learnt from part of the rows and compared on held-out rows; then everything is learnt again
+    from all rows, unless all but the user's validation rows were used already.
     """
     return _select_and_learn(task) if task.is_open else learn_by("auto", task)
 
 
-@one_blas_thread()  # for all of it: changing the number of threads back and forth costs more than the work
+@one_blas_thread()  # once for all: changing the number of threads often costs more than the work
 def _select_and_learn(task: Task) -> Selected:
     data, held_out = trial_data(task)
     record: dict[str, Any] = {"n_rows_tried_with": data.table.n_rows}
@@ -167,7 +168,7 @@ def _learn_with(
 
 
 def few_trials(job: Job, validation: Table | None, learnt: Learnt) -> list[Trial]:
-    """Trees with few states, learnt without one part of the rows after the other, or of many without one."""
+    """Trees with few states, one for each fold of the rows that is left out; one fold where rows are many."""
     table = job.table
     if validation is not None or table.n_rows < ROWS_FOR_TRIALS:
         return [Trial(learnt.parameters, None)]
@@ -176,12 +177,12 @@ def few_trials(job: Job, validation: Table | None, learnt: Learnt) -> list[Trial
     trials = []
     for part in range(n_parts):
         held_out = np.sort(order[part::N_FOLDS])
-        rest = table.take(np.setdiff1d(order, held_out))
-        moments = CountedMoments.of(rest.codes, rest.schema.cards, rest.weights)
+        training = table.take(np.setdiff1d(order, held_out))
+        moments = CountedMoments.of(training.codes, training.schema.cards, training.weights)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the tree that is kept has given them already
-            again = learn_auto(replace(job, table=rest, moments=moments, report=silent))
-        trials.append(Trial(again.parameters, held_out))
+            warnings.simplefilter("ignore")  # the final tree has given them already
+            learnt_again = learn_auto(replace(job, table=training, moments=moments, report=silent))
+        trials.append(Trial(learnt_again.parameters, held_out))
     return trials
 
 
@@ -189,15 +190,15 @@ def _of_forest(
     task: Task, forest: Forest, topology: Topology, record: Mapping[str, Any], trial: Trial
 ) -> Selected:
     """A forest as one tree or a mixture."""
-    tables = [each.tables for each in forest.trees]
+    tables = [trained.tables for trained in forest.trees]
     tree = tables[int(np.argmax(forest.weights))].tree
     diagnostics = {
-        "n_parameters": sum(each.layout.n_parameters for each in tables),
-        "n_steps": sum(each.n_passes + each.n_steps for each in forest.trees),
+        "n_parameters": sum(part.layout.n_parameters for part in tables),
+        "n_steps": sum(trained.n_passes + trained.n_steps for trained in forest.trees),
         "held_out_score": forest.score,
         "trees": [
-            {**each.as_dict(), "weight": float(weight)}
-            for each, weight in zip(forest.trees, forest.weights, strict=True)
+            {**trained.as_dict(), "weight": float(weight)}
+            for trained, weight in zip(forest.trees, forest.weights, strict=True)
         ],
         **record,
     }
@@ -208,7 +209,7 @@ def _of_forest(
 
 def _mixture(forest: Forest) -> Tables | Mixture:
     """One tree, or a mixture of several."""
-    tables = [each.tables for each in forest.trees]
+    tables = [trained.tables for trained in forest.trees]
     return tables[0] if len(tables) == 1 else Mixture.of(forest.weights, tables)
 
 
@@ -258,28 +259,18 @@ def put_network(model: TreeModel, network: BifTree) -> None:
     model.diagnostics_ = {"learn": "bif", "kind_of_table": "dict"}
 
 
-def has_names(X: Any, kind: str, schema: Schema) -> bool:
-    """Whether the columns have names, all of them text; arrays and lists of rows have none."""
-    names = schema.names
-    if schema.labels != names:
-        return False
-    if isinstance(X, list | tuple):
-        return names != positional_names(len(names))
-    return kind != "numpy"
-
-
 def fingerprint(data: Table | NDArray[Any]) -> str:
     """A text of 16 hexadecimal digits that depends on the pair counts of all columns.
 
-    The order of the rows does not matter, nor how they were cut into chunks. Meant to tell data apart by
-    accident, not to withstand somebody who wants two tables to look the same.
+    The order of the rows does not matter, nor how they were cut into chunks. It detects accidental changes of
+    the data; it is no protection against forgery.
 
     Parameters
     ----------
     data : Table or (a, b) array
         Rows without weights, or their pair counts.
     """
-    # One product with fixed numbers instead of all counts: they may be many.
+    # A product with fixed numbers instead of all counts, which may be many.
     if isinstance(data, np.ndarray):
         folded = data @ np.arange(1, len(data) + 1, dtype=data.dtype)
     else:

@@ -36,7 +36,6 @@ from tacit.messages.em import (
 from tacit.messages.mixture import Mixture
 from tacit.messages.network import Layout, Network, Tables, layout
 from tacit.messages.online_em import Schedule, run_stepwise_em
-from tacit.messages.patterns import pattern_blocks
 from tacit.messages.rooted_tree import RootedTree
 from tacit.trees.learn.em.classes import ClassExpectation, learn_classes
 from tacit.trees.learn.em.defaults import (
@@ -46,6 +45,7 @@ from tacit.trees.learn.em.defaults import (
     least_gain,
     prior_strength,
 )
+from tacit.trees.learn.presets import N_VIEWS, WINDOW, check_preset, views_and_window
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# The moment start looks for at most so many states at a node: third moments grow with their cube.
+# The moment start finds at most so many states at a node: third moments grow with their cube.
 START_STATES = 12
-# Of 20 to 400 batches of stepwise EM, the fewest that came near to where EM ends.
+# Of 20 to 400 batches of stepwise EM, the fewest that came near to the optimum of EM.
 BATCHES_PER_PASS = 100
 
 
@@ -66,11 +66,13 @@ RELATIVE_GAIN = 1e-4  # of Parikh's thesis
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What the user chose about learning; see `LatentTree`."""
+    """The arguments of `LatentTree` about learning."""
 
-    n_views: int = 5
+    preset: str | None = None
+    n_views: int = N_VIEWS
     representation: str = "auto"
-    window: int | None = 2
+    siblings: str = "adopted"
+    window: int | None = WINDOW
     features: int = 3
     n_restarts: int = 5
     tol: float | str = "auto"
@@ -84,7 +86,6 @@ class Settings:
 
 def settings_of(model: LatentTree) -> Settings:
     """The arguments of a model about learning, checked."""
-    model._check_policies()  # noqa: SLF001  its own learner
     check_choice("learn", model.learn, tuple(model._learners))  # noqa: SLF001
     check_count("n_components", model.n_components, word="auto")
     if not isinstance(model.n_components, str) and model.n_components > 1 and model.learn != "auto":
@@ -93,15 +94,20 @@ def settings_of(model: LatentTree) -> Settings:
             f'learn="auto" only'
         )
     check_choice("representation", model.representation, REPRESENTATIONS)
-    for name in ("n_views", "features", "n_restarts", "max_iter"):
+    for name in ("features", "n_restarts", "max_iter"):
         check_count(name, getattr(model, name))
-    check_count("window", model.window, none_is="all leaves")
+    check_count("n_views", model.n_views, word="auto")
+    check_count("window", model.window, none_is="all leaves", word="auto")
+    check_preset(model)
+    n_views, window = views_and_window(model)
     check_stopping(model.tol, model.stopping, model.learn)
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
     return Settings(
-        n_views=model.n_views,
+        preset=model.preset,
+        n_views=n_views,
         representation=model.representation,
-        window=model.window,
+        siblings=model.siblings,
+        window=window,
         features=model.features,
         n_restarts=model.n_restarts,
         tol=model.tol,
@@ -136,13 +142,13 @@ def stopping_rule(settings: Settings, n_rows: float, otherwise: float) -> Stoppi
     if settings.stopping == "relative":
         return RelativeGain(RELATIVE_GAIN if isinstance(tol, str) else tol)
     if isinstance(tol, str):
-        return AbsoluteGain(max(otherwise, GAIN_PER_PARAMETER))  # of models without parameters too
+        return AbsoluteGain(max(otherwise, GAIN_PER_PARAMETER))  # for models without parameters too
     return AbsoluteGain(tol * n_rows)
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Data, a tree over it and settings: all that a learner needs."""
+    """Data, a tree over it and settings: the input of a learner."""
 
     table: Table
     tree: RootedTree
@@ -153,28 +159,17 @@ class Job:
 
     @cached_property
     def layout(self) -> Layout:
-        """Where each table stands in a flat array."""
+        """The position of each table in a flat array."""
         return layout(self.tree, self.n_states)
 
     @cached_property
     def expectation(self) -> Expectation | ClassExpectation:
         """The E-step over the data's patterns."""
-        if self.tree.is_star:
-            return ClassExpectation(
-                self.layout,
-                self.table.codes,
-                self.table.weights,
-                self.settings.n_jobs,
-                merge=self.settings.compress,
-            )
-        blocks = pattern_blocks(
-            self.table.codes,
-            self.tree,
-            self.table.schema.cards,
-            self.table.weights,
-            merge=self.settings.compress,
+        make = ClassExpectation if self.tree.is_star else Expectation.of
+        table, settings = self.table, self.settings
+        return make(
+            self.layout, table.codes, table.weights, settings.n_jobs, merge=settings.compress
         )
-        return Expectation(self.layout, tuple(blocks), self.settings.n_jobs)
 
     @cached_property
     def marginals(self) -> Array:
@@ -186,26 +181,28 @@ class Job:
 
     def prior(self, default_leaf: float, default_hidden: float) -> Prior:
         """The pseudo-counts that the user chose, or the defaults."""
-        chosen = self.settings.pseudo_counts
+        pseudo_counts = self.settings.pseudo_counts
         leaf, hidden = (
-            (default_leaf, default_hidden) if isinstance(chosen, str) else (chosen, chosen)
+            (default_leaf, default_hidden)
+            if isinstance(pseudo_counts, str)
+            else (pseudo_counts, pseudo_counts)
         )
         return dirichlet_prior(self.layout, self.marginals, leaf, hidden)
 
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What a learner gives."""
+    """The result of a learner."""
 
     parameters: Network | Tables | Mixture
     diagnostics: dict[str, Any]
 
     @property
     def network(self) -> Network:
-        """What the queries run on."""
-        found = self.parameters
-        assert not isinstance(found, Mixture)  # several networks
-        return found.network if isinstance(found, Tables) else found
+        """The network that queries run on."""
+        parameters = self.parameters
+        assert not isinstance(parameters, Mixture)  # several networks
+        return parameters.network if isinstance(parameters, Tables) else parameters
 
 
 def learn_auto(job: Job) -> Learnt:
@@ -227,31 +224,31 @@ def learn_auto(job: Job) -> Learnt:
     prior = job.prior(strength, strength / 2)
     n_rows = job.moments.n_rows
     stop = stopping_rule(job.settings, n_rows, least_gain(n_rows, lay.n_parameters))
-    found = run_accelerated_em(
+    em_run = run_accelerated_em(
         em_step(job.expectation, lay, prior),
         start,
         stop,
         normalise=lambda values: normalise_rows(lay, values),
         max_iter=job.settings.max_iter,
-        progress=_progress_of(job, "polishing"),
+        progress=_progress_of(job, "EM"),
     )
-    return _learnt(job, found, {})
+    return _learnt(job, em_run, {})
 
 
 def _learn_classes(job: Job, expect: ClassExpectation) -> Learnt:
     """The same for a star, from clusters of rows."""
-    chosen = job.settings.pseudo_counts
-    found = learn_classes(
+    pseudo_counts = job.settings.pseudo_counts
+    learnt = learn_classes(
         expect,
-        pseudo_counts=None if isinstance(chosen, str) else chosen,
+        pseudo_counts=None if isinstance(pseudo_counts, str) else pseudo_counts,
         least=CLASS_GAIN
         if isinstance(job.settings.tol, str)
         else job.settings.tol * job.moments.n_rows,
         max_iter=job.settings.max_iter,
-        progress=_progress_of(job, "polishing"),
+        progress=_progress_of(job, "EM"),
     )
-    more = {"n_exchanged": found.n_exchanged, "pseudo_counts": found.strengths.tolist()}
-    return _learnt(job, found.em_run, more)
+    more = {"n_exchanged": learnt.n_exchanged, "pseudo_counts": learnt.strengths.tolist()}
+    return _learnt(job, learnt.em_run, more)
 
 
 def learn_em(job: Job) -> Learnt:
@@ -276,20 +273,19 @@ def learn_em(job: Job) -> Learnt:
 def learn_online_em(job: Job) -> Learnt:
     """Stepwise EM over small batches of rows, in a random order fixed by the seed."""
     lay, settings, table = job.layout, job.settings, job.table
-    # The start has a seed of its own: it shall not depend on how many rows were put in order.
+    # The start has another seed, so that it does not depend on the number of rows.
     seeds = np.random.SeedSequence(settings.seed).spawn(2)
     size = max(1, math.ceil(table.n_rows / BATCHES_PER_PASS))
     order = np.random.default_rng(seeds[0]).permutation(table.n_rows)
     batches = []
     for first in range(0, table.n_rows, size):
         part = table.take(np.sort(order[first : first + size]))
-        blocks = pattern_blocks(part.codes, job.tree, table.schema.cards, part.weights)
-        batches.append(Expectation(lay, tuple(blocks), settings.n_jobs))
+        batches.append(Expectation.of(lay, part.codes, part.weights, settings.n_jobs))
     prior = job.prior(MOST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS / 2)
     schedule = Schedule(n_passes=min(settings.max_iter, Schedule().n_passes))
     start = random_start(lay, np.random.default_rng(seeds[1]))
-    found = run_stepwise_em(batches, lay, prior, start, schedule, _progress_of(job, "stepwise EM"))
-    return _learnt(job, found, {})
+    em_run = run_stepwise_em(batches, lay, prior, start, schedule, _progress_of(job, "stepwise EM"))
+    return _learnt(job, em_run, {})
 
 
 def learn_spectral(job: Job) -> Learnt:
@@ -297,7 +293,11 @@ def learn_spectral(job: Job) -> Learnt:
     from tacit.trees.learn.spectral.operators import spectral
 
     job.report(0.1, "counting and factorising")
-    found = spectral(
+    if job.settings.preset == "printed":
+        from tacit.trees.learn.spectral.printed import printed_operators
+
+        return Learnt(*printed_operators(job))
+    factored = spectral(
         job.tree,
         job.moments,
         job.n_states,
@@ -305,7 +305,7 @@ def learn_spectral(job: Job) -> Learnt:
         n_views=job.settings.n_views,
         features=job.settings.features,
     )
-    return Learnt(found.network, found.report.as_dict())
+    return Learnt(factored.network, factored.report.as_dict())
 
 
 def learn_hierarchical(job: Job) -> Learnt:
@@ -313,16 +313,20 @@ def learn_hierarchical(job: Job) -> Learnt:
     from tacit.trees.learn.spectral.hierarchical import hierarchical
 
     job.report(0.1, "counting and factorising")
+    if job.settings.preset == "printed":
+        from tacit.trees.learn.spectral.printed import printed_decomposition
+
+        return Learnt(*printed_decomposition(job))
     window, features = job.settings.window, job.settings.features
     if window is None and job.table.weights is not None:
         raise ArgumentError(
-            "window=None looks at the rows one by one and cannot heed weights; give a window, or repeat rows"
+            "window=None looks at the rows one by one and ignores weights; give a window, or repeat rows"
         )
     codes = job.table.codes if window is None else None
-    found = hierarchical(
+    factored = hierarchical(
         job.tree, job.moments, job.n_states, window=window, features=features, codes=codes
     )
-    return Learnt(found.network, found.report.as_dict())
+    return Learnt(factored.network, factored.report.as_dict())
 
 
 def learn_mossel_roch(job: Job) -> Learnt:
@@ -331,13 +335,15 @@ def learn_mossel_roch(job: Job) -> Learnt:
 
     job.report(0.1, "counting and factorising")
     features, seed = job.settings.features, job.settings.seed
-    found = mossel_roch(job.tree, job.moments, job.n_states, features=features, random_state=seed)
-    tables = found.tables
+    factored = mossel_roch(
+        job.tree, job.moments, job.n_states, features=features, random_state=seed
+    )
+    tables = factored.tables
     if math.isfinite(job.moments.n_rows):
-        # Tables from counts may hold zeros, and one of them would make a whole row impossible.
+        # Tables from counts may hold zeros, and one of them would make a row impossible.
         counts = tables.values * job.moments.n_rows + job.prior(1.0, 1.0).pseudo
         tables = Tables(job.layout, normalise_rows(job.layout, counts))
-    return Learnt(tables, found.report.as_dict())
+    return Learnt(tables, factored.report.as_dict())
 
 
 def learn_tensor(job: Job) -> Learnt:
@@ -345,12 +351,12 @@ def learn_tensor(job: Job) -> Learnt:
     from tacit.trees.learn.spectral.class_views import classes_by_views
 
     job.report(0.1, "counting and factorising")
-    found = classes_by_views(job.moments, job.n_states[-1], job.settings.features)
-    # Tables from counts may hold zeros, and one of them would make a whole row impossible.
-    values = np.concatenate([*(each.ravel() for each in found.tables), found.shares])
+    classes = classes_by_views(job.moments, job.n_states[-1], job.settings.features)
+    # Tables from counts may hold zeros, and one of them would make a row impossible.
+    values = np.concatenate([*(table.ravel() for table in classes.tables), classes.weights])
     counts = values * job.moments.n_rows + job.prior(1.0, 1.0).pseudo
     names = job.table.schema.names
-    views = [[names[column] for column in view] for view in found.views]
+    views = [[names[column] for column in view] for view in classes.views]
     return Learnt(Tables(job.layout, normalise_rows(job.layout, counts)), {"views": views})
 
 
@@ -366,23 +372,23 @@ CLASS_LEARNERS = {**LEARNERS, "tensor": learn_tensor}  # of a star
 
 
 def _progress_of(job: Job, text: str) -> Callable[[int, float], None] | None:
-    """Progress of a run of EM: its length is not known, so the bar nears its end ever more slowly."""
+    """Progress of a run of EM: its length is not known, so the bar approaches its end ever more slowly."""
     if job.report is silent:
         return None
 
-    def tell(count: int, objective: float) -> None:
+    def report(count: int, objective: float) -> None:
         job.report(1 - 1 / (1 + count / 10), f"{text}, step {count}, {objective:.1f}")
 
-    return tell
+    return report
 
 
-def _learnt(job: Job, found: EMRun, more: dict[str, Any]) -> Learnt:
+def _learnt(job: Job, em_run: EMRun, more: dict[str, Any]) -> Learnt:
     diagnostics: dict[str, Any] = {
         "n_parameters": job.layout.n_parameters,
-        "objective": found.objective,
-        "n_steps": found.n_steps,
-        "converged": found.converged,
-        "trace": list(found.trace),
+        "objective": em_run.objective,
+        "n_steps": em_run.n_steps,
+        "converged": em_run.converged,
+        "trace": list(em_run.trace),
         **more,
     }
-    return Learnt(Tables(job.layout, found.values), diagnostics)
+    return Learnt(Tables(job.layout, em_run.values), diagnostics)

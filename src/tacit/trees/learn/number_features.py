@@ -1,4 +1,4 @@
-"""The features that columns of numbers and categories are seen through, and the rows to choose them by."""
+"""Features of columns of numbers and categories, and the rows that select among them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Features of the metric: how much of the kernel may be left over, and the largest number.
+# Features of the metric: how much of the kernel may be left unexplained, and how many features at most.
 METRIC_TOLERANCE, METRIC_FEATURES = 1e-3, 12
 # Of the features at the leaves.
 TOLERANCE = 1e-4
 # Features of all columns together, and of one: the fewest and the most.
 MOST_FEATURES, FEWEST_FEATURES, LARGEST = 3000, 20, 200
-# Numbers whose distances tell the median one.
+# Quantiles whose distances estimate the median distance.
 QUANTILES = 1024
 # Held-out rows, and the fewest rows of which some are held out.
 MOST_JUDGED, FEWEST_ROWS = 1000, 50
@@ -42,15 +42,15 @@ def metric_distances(table: MixedTable, multiple: float = 1.0) -> Distances:
 
 
 def _metric(table: MixedTable, multiple: float) -> list[Encoder]:
-    found: list[Encoder] = []
+    encoders: list[Encoder] = []
     for place in range(len(table.schema)):
         values = table.column(place)
         if place in table.schema.categorical:
-            found.append(IndicatorEncoder(table.schema.cards[place]))
+            encoders.append(IndicatorEncoder(table.schema.cards[place]))
             continue
         width = multiple * median_bandwidth(values)
-        found.append(kernel_encoder(values, width, METRIC_TOLERANCE, n_features=METRIC_FEATURES))
-    return found
+        encoders.append(kernel_encoder(values, width, METRIC_TOLERANCE, n_features=METRIC_FEATURES))
+    return encoders
 
 
 def _cells(table: MixedTable) -> list[NDArray[Any]]:
@@ -59,7 +59,7 @@ def _cells(table: MixedTable) -> list[NDArray[Any]]:
 
 @dataclass(frozen=True, eq=False)
 class FeatureColumns:
-    """The columns of a table: their own distributions, and features of any bandwidth."""
+    """The columns of a table: their distributions, and features of any bandwidth."""
 
     table: MixedTable
     normal_scores: bool
@@ -67,29 +67,29 @@ class FeatureColumns:
 
     @cached_property
     def margins(self) -> tuple[Margin | Array, ...]:
-        """The distribution of each column for itself: a density, or shares of categories."""
-        table, found = self.table, []
+        """The marginal distribution of each column: a density, or probabilities of categories."""
+        table, margins = self.table, []
         for place, column in enumerate(_cells(table)):
             if place in table.schema.continuous:
-                found.append(fit_margin(column, table.weights))
+                margins.append(fit_margin(column, table.weights))
             else:
-                there = column >= 0
-                weights = None if table.weights is None else table.weights[there]
+                is_observed = column >= 0
+                weights = None if table.weights is None else table.weights[is_observed]
                 size = table.schema.cards[place]
-                shares = np.bincount(column[there], weights, minlength=size) + 1.0
-                found.append(shares / shares.sum())
-        return tuple(found)
+                probabilities = np.bincount(column[is_observed], weights, minlength=size) + 1.0
+                margins.append(probabilities / probabilities.sum())
+        return tuple(margins)
 
     @cached_property
     def medians(self) -> tuple[float, ...]:
         """The median distance of two rows in each column of numbers, on the scale of its kernels."""
-        found = []
+        medians = []
         for place in self.table.schema.continuous:
             margin = self.margins[place]
             assert isinstance(margin, Margin)
             some = even_quantiles(self.table.column(place), QUANTILES)
-            found.append(median_bandwidth(margin.scores(some) if self.normal_scores else some))
-        return tuple(found)
+            medians.append(median_bandwidth(margin.scores(some) if self.normal_scores else some))
+        return tuple(medians)
 
     @property
     def most_features(self) -> int:
@@ -101,13 +101,13 @@ class FeatureColumns:
     def encoders(self, multiple: float) -> tuple[Encoder, ...]:
         """Kernel features with this multiple of the median bandwidth, and indicators of categories."""
         table, medians = self.table, iter(self.medians)
-        found: list[Encoder] = []
+        encoders: list[Encoder] = []
         for place, margin in enumerate(self.margins):
             if not isinstance(margin, Margin):
-                found.append(IndicatorEncoder(table.schema.cards[place]))
+                encoders.append(IndicatorEncoder(table.schema.cards[place]))
                 continue
             warp = margin if self.normal_scores else None
-            found.append(
+            encoders.append(
                 kernel_encoder(
                     table.column(place),
                     multiple * next(medians),
@@ -116,7 +116,7 @@ class FeatureColumns:
                     margin=warp,
                 )
             )
-        return tuple(found)
+        return tuple(encoders)
 
     def moments(self, rows: MixedTable, multiple: float) -> FeatureMoments:
         """The moments of the features of some rows."""
@@ -129,11 +129,13 @@ class Split:
 
     learning: MixedTable
     judging: MixedTable | None
-    numbers: NDArray[np.int64] | None = None  # of these rows in the table, if they are its own
+    numbers: NDArray[np.int64] | None = (
+        None  # row numbers of `judging` in the table, if they come from it
+    )
 
     @staticmethod
     def of(table: MixedTable, validation: MixedTable | None, seed: int, most: int) -> Split:
-        """Some held-out rows, unless there are others to judge by; at most so many in all."""
+        """Some held-out rows, unless validation rows are given; at most `most` rows in all."""
         everything = validation is not None
         if table.n_rows < FEWEST_ROWS and not everything:
             return Split(table, None)

@@ -39,14 +39,14 @@ def _match_word(typing, column, row, value):
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         cell = context.get_data_type(signature.args[0].dtype)
         cells = ir.VectorType(cell, 64)
-        lanes = ir.VectorType(ir.IntType(32), 64)
+        mask_type = ir.VectorType(ir.IntType(32), 64)
         start = builder.bitcast(builder.gep(array.data, [arguments[1]]), cells.as_pointer())
-        found = builder.load(start, align=cell.width // 8)
-        asked = builder.trunc(arguments[2], cell) if cell.width < 64 else arguments[2]
+        values = builder.load(start, align=cell.width // 8)
+        target = builder.trunc(arguments[2], cell) if cell.width < 64 else arguments[2]
         blank = ir.Constant(cells, ir.Undefined)
-        asked = builder.insert_element(blank, asked, ir.Constant(ir.IntType(32), 0))
-        asked = builder.shuffle_vector(asked, blank, ir.Constant(lanes, [0] * 64))
-        return builder.bitcast(builder.icmp_signed("==", found, asked), ir.IntType(64))
+        target = builder.insert_element(blank, target, ir.Constant(ir.IntType(32), 0))
+        target = builder.shuffle_vector(target, blank, ir.Constant(mask_type, [0] * 64))
+        return builder.bitcast(builder.icmp_signed("==", values, target), ir.IntType(64))
 
     return types.uint64(column, types.intp, types.int64), generate
 

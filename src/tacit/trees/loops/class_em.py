@@ -1,8 +1,8 @@
 """Compiled MAP-EM of a mixture of product distributions: many steps in one call.
 
-Tables stand in one array (cell and shares, class): ``tables[cell, h]`` is the chance of a category of some
-column in class h, and the last row holds the shares of the classes. Pseudo-counts and expected counts have
-the same shape.
+Tables stand in one array (cell and weight, class): ``tables[cell, h]`` is the probability of a category of
+some column in class h, and the last row holds the weights of the classes. Pseudo-counts and expected counts
+have the same shape.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from tacit.trees.loops.classes import class_counts
 
 @njit(cache=True, nogil=True)
 def tables_of(counts, starts, out):
-    """Chances from counts, column by column in every class, and shares; what has no counts becomes even.
+    """Probabilities from counts, column by column in every class, and class weights; uniform without counts.
 
     Parameters
     ----------
-    counts : (cell and shares, class)
+    counts : (cell and weight, class)
     starts : (column + 1,)  the first cell of each, and the number of cells
-    out : (cell and shares, class)  may be `counts`
+    out : (cell and weight, class)  may be `counts`
     """
     k = counts.shape[1]
     totals = np.empty(k)
@@ -45,15 +45,15 @@ def tables_of(counts, starts, out):
 
 @njit(cache=True, nogil=True)
 def step(codes, weights, starts, tables, pseudo, mass, image, membership):
-    """One step of MAP-EM: the penalised log-likelihood of `tables`; better ones are written to `image`.
+    """One step of MAP-EM: the penalised log-likelihood of `tables`; the updated ones go to `image`.
 
     Parameters
     ----------
     codes, weights, membership : see `tacit.trees.loops.classes.class_counts`
     starts : (column + 1,)
-    tables, pseudo : (cell and shares, class)
-    mass : (cell and shares, class)  overwritten with expected counts, pseudo-counts among them
-    image : (cell and shares, class)  overwritten
+    tables, pseudo : (cell and weight, class)
+    mass : (cell and weight, class)  overwritten with expected counts, pseudo-counts among them
+    image : (cell and weight, class)  overwritten
     """
     logs = np.empty(tables.shape)
     prior = 0.0
@@ -76,15 +76,15 @@ def run_em(codes, weights, starts, tables, pseudo, least, most, memory):
     Parameters
     ----------
     codes, weights, starts, pseudo : see `step`
-    tables : (cell and shares, class)  where to start
+    tables : (cell and weight, class)  where to start
     least : the least gain of a step
     most : the most steps
-    memory : earlier steps that the extrapolation looks at
+    memory : earlier steps that the extrapolation uses
 
     Returns
     -------
-    tables : (cell and shares, class)  one plain step beyond the last that was looked at
-    mass : (cell and shares, class)  expected counts at the last, with pseudo-counts
+    tables : (cell and weight, class)  one plain step beyond the last that was evaluated
+    mass : (cell and weight, class)  expected counts at the last, with pseudo-counts
     trace : objectives, one for each accepted step
     count : steps made
     converged : whether the gain became small
@@ -92,8 +92,8 @@ def run_em(codes, weights, starts, tables, pseudo, least, most, memory):
     shape, size = tables.shape, tables.size
     values, image, mass = tables.copy(), np.empty(shape), np.empty(shape)
     trial, trial_image, trial_mass = np.empty(shape), np.empty(shape), np.empty(shape)
-    nobody = np.empty((0, shape[1]))
-    objective = step(codes, weights, starts, values, pseudo, mass, image, nobody)
+    no_rows = np.empty((0, shape[1]))
+    objective = step(codes, weights, starts, values, pseudo, mass, image, no_rows)
     trace = np.empty(max(most, 1))
     trace[0] = objective
     points, images = np.empty((memory + 1, size)), np.empty((memory + 1, size))
@@ -111,18 +111,22 @@ def run_em(codes, weights, starts, tables, pseudo, least, most, memory):
             tables_of(guess.reshape(shape), starts, trial)
         else:
             trial[:] = image
-        found = step(codes, weights, starts, trial, pseudo, trial_mass, trial_image, nobody)
+        trial_objective = step(
+            codes, weights, starts, trial, pseudo, trial_mass, trial_image, no_rows
+        )
         count += 1
-        if known > 1 and not found >= objective:
-            # The extrapolation went downhill: take the plain step, and forget how we got here.
+        if known > 1 and not trial_objective >= objective:
+            # The extrapolation went downhill: take the plain step, and forget the earlier ones.
             known = 0
             trial[:] = image
             if count == most:
                 break
-            found = step(codes, weights, starts, trial, pseudo, trial_mass, trial_image, nobody)
+            trial_objective = step(
+                codes, weights, starts, trial, pseudo, trial_mass, trial_image, no_rows
+            )
             count += 1
-        converged = found - objective < least
-        objective = found
+        converged = trial_objective - objective < least
+        objective = trial_objective
         values, trial = trial, values
         image, trial_image = trial_image, image
         mass, trial_mass = trial_mass, mass

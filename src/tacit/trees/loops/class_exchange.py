@@ -1,6 +1,6 @@
-"""Compiled exchange of classes: one that others can do without is given up, and another is cut in two.
+"""Compiled exchange of classes: a redundant class is removed, and another is split in two.
 
-Tables, pseudo-counts and counts stand as in `tacit.trees.loops.class_em`: (cell and shares, class).
+Tables, pseudo-counts and counts stand as in `tacit.trees.loops.class_em`: (cell and weight, class).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from tacit.trees.loops.classes import direction_sums, half_counts, halve, lost_w
 # Passes that look for the directions. Chosen on tables of 200 and 1500 rows, as are the next three.
 PASSES = 2
 PSEUDO_ROWS = (
-    5.0  # added to each class before its columns are scaled: rare categories would be blown up
+    5.0  # added to each class before its columns are scaled: rare categories would weigh too much
 )
-SHARPNESS = 3.0  # of the cut of a class, in standard deviations along its direction
-OWN_PART = 0.9  # of what a column has to do with itself, taken from what it has to do with others
+SHARPNESS = 3.0  # of the split of a class, in standard deviations along its direction
+SELF_PART = 0.9  # of the covariances of a column with itself that is removed
 LEAST_SPREAD = 0.1
 
 
@@ -48,21 +48,21 @@ def _scaled(axes):
 
 
 @njit(cache=True, nogil=True)
-def directions_within(codes, starts, given, mass, membership):
-    """The direction (cell, class) along which the columns of a class hang together most, and its variance.
+def directions_within(codes, starts, conditionals, mass, membership):
+    """The direction (cell, class) along which the columns of a class depend on each other most, its variance.
 
     The first axis of a correspondence analysis within the class, by power steps.
     """
-    n_cells, k = given.shape
+    n_cells, k = conditionals.shape
     total, every = mass + PSEUDO_ROWS, max(mass.sum(), 1e-300)
     roots, axes = np.empty((n_cells, k)), np.empty((n_cells, k))
     for cell in range(n_cells):
         overall = 0.0
         for h in range(k):
-            overall += given[cell, h] * mass[h] / every
+            overall += conditionals[cell, h] * mass[h] / every
         for h in range(k):
-            share = (given[cell, h] * mass[h] + PSEUDO_ROWS * overall) / total[h]
-            roots[cell, h] = math.sqrt(max(share, 1e-300))
+            probability = (conditionals[cell, h] * mass[h] + PSEUDO_ROWS * overall) / total[h]
+            roots[cell, h] = math.sqrt(max(probability, 1e-300))
             axes[cell, h] = math.cos(1.0 + cell)  # a start with no symmetry of its own
     _centred(axes, roots, starts)
     _scaled(axes)
@@ -78,7 +78,7 @@ def directions_within(codes, starts, given, mass, membership):
         spread[:] = 1.0
         for cell in range(n_cells):
             for h in range(k):
-                sums[cell, h] -= axes[cell, h] * OWN_PART * mass[h] / total[h]
+                sums[cell, h] -= axes[cell, h] * SELF_PART * mass[h] / total[h]
                 spread[h] += sums[cell, h] * axes[cell, h]
         axes[:] = sums
         _scaled(axes)
@@ -87,36 +87,36 @@ def directions_within(codes, starts, given, mass, membership):
 
 @njit(cache=True, nogil=True)
 def _half_tables(counts, sizes, starts):
-    """Logarithms of the chances of the cells in every half, and of the shares of the halves, from counts."""
+    """Logarithms of the probabilities of the cells in every half, and of the halves' weights, from counts."""
     n_cells, n = counts.shape
-    tables, shares = np.empty((n_cells, n)), np.empty(n)
+    tables, weights = np.empty((n_cells, n)), np.empty(n)
     for half in range(n):
         for column in range(len(starts) - 1):
             total = 0.0
             for cell in range(starts[column], starts[column + 1]):
                 total += counts[cell, half]
             for cell in range(starts[column], starts[column + 1]):
-                share = counts[cell, half] / max(total, 1e-300)
-                tables[cell, half] = math.log(max(share, 1e-300))
+                probability = counts[cell, half] / max(total, 1e-300)
+                tables[cell, half] = math.log(max(probability, 1e-300))
         both = sizes[half] + sizes[half ^ 1]
-        shares[half] = math.log(max(sizes[half] / max(both, 1e-300), 1e-300))
-    return tables, shares
+        weights[half] = math.log(max(sizes[half] / max(both, 1e-300), 1e-300))
+    return tables, weights
 
 
 @njit(cache=True, nogil=True)
-def halves_of(codes, starts, given, mass, membership, pseudo):
+def halves_of(codes, starts, conditionals, mass, membership, pseudo):
     """Every class as a mixture of two: halves 2h and 2h + 1 are of class h.
 
-    Classes are cut across the directions in which their columns hang together; a step of EM follows.
+    Classes are split across the directions in which their columns are dependent; a step of EM follows.
 
     Returns
     -------
-    tables : (cell, half)  logarithms of chances
-    shares : (half,)  logarithms of shares of the class
+    tables : (cell, half)  logarithms of probabilities
+    weights : (half,)  logarithms of the weights within the class
     logs : (class,)  penalised log-likelihood of the members, before the last step
     """
-    n_cells, k = given.shape
-    directions, spread = directions_within(codes, starts, given, mass, membership)
+    n_cells, k = conditionals.shape
+    directions, spread = directions_within(codes, starts, conditionals, mass, membership)
     steep = np.empty(k)
     for h in range(k):
         steep[h] = SHARPNESS / math.sqrt(max(spread[h], LEAST_SPREAD))
@@ -126,19 +126,19 @@ def halves_of(codes, starts, given, mass, membership, pseudo):
         prior_sizes[half] = pseudo[-1, half // 2] / 2
     counts, sizes = prior.copy(), prior_sizes.copy()
     halve(codes, membership, starts, directions, steep, counts, sizes)
-    tables, shares = _half_tables(counts, sizes, starts)
+    tables, weights = _half_tables(counts, sizes, starts)
     counts, sizes, logs = prior.copy(), prior_sizes.copy(), np.zeros(k)
-    half_counts(codes, membership, starts, tables, shares, counts, sizes, logs)
+    half_counts(codes, membership, starts, tables, weights, counts, sizes, logs)
     for cell in range(n_cells):
         for half in range(2 * k):
             logs[half // 2] += prior[cell, half] * tables[cell, half]
-    tables, shares = _half_tables(counts, sizes, starts)
-    return tables, shares, logs
+    tables, weights = _half_tables(counts, sizes, starts)
+    return tables, weights, logs
 
 
 @njit(cache=True, nogil=True)
 def exchanged(codes, weights, starts, tables, pseudo):
-    """Tables with one class given up and another cut in two: where that costs least, or gains most.
+    """Tables with one class removed and another split in two: where that gains most.
 
     Parameters
     ----------
@@ -148,27 +148,29 @@ def exchanged(codes, weights, starts, tables, pseudo):
     counts, image = np.empty(tables.shape), np.empty(tables.shape)
     membership = np.empty((len(codes), k))
     step(codes, weights, starts, tables, pseudo, counts, image, membership)
-    mass, given = counts[-1] - pseudo[-1], tables[:-1]
-    half_given, half_shares, gained = halves_of(codes, starts, given, mass, membership, pseudo)
+    mass, conditionals = counts[-1] - pseudo[-1], tables[:-1]
+    half_tables, half_weights, gained = halves_of(
+        codes, starts, conditionals, mass, membership, pseudo
+    )
     lost = np.zeros(k)
     lost_without(membership, weights, lost)
     total = weights.sum()
     for h in range(k):
-        # The other classes grow by what is given up, and its tables need no prior.
+        # The other classes take over its weight, and its tables need no prior.
         lost[h] += total * math.log1p(-min(tables[-1, h], 1 - 1e-9))
         for cell in range(n_cells):
-            log_chance = math.log(max(given[cell, h], 1e-300))
-            gained[h] -= counts[cell, h] * log_chance
-            lost[h] += pseudo[cell, h] * log_chance
-    cut, gone, best = 0, 1, -np.inf
+            log_probability = math.log(max(conditionals[cell, h], 1e-300))
+            gained[h] -= counts[cell, h] * log_probability
+            lost[h] += pseudo[cell, h] * log_probability
+    cut, removed, best = 0, 1, -np.inf
     for one in range(k):
         for other in range(k):
             if one != other and gained[one] - lost[other] > best:
-                cut, gone, best = one, other, gained[one] - lost[other]
+                cut, removed, best = one, other, gained[one] - lost[other]
     out = tables.copy()
-    for half, h in ((2 * cut, cut), (2 * cut + 1, gone)):
+    for half, h in ((2 * cut, cut), (2 * cut + 1, removed)):
         for cell in range(n_cells):
-            out[cell, h] = math.exp(half_given[cell, half])
-        out[-1, h] = tables[-1, cut] * math.exp(half_shares[half])
+            out[cell, h] = math.exp(half_tables[cell, half])
+        out[-1, h] = tables[-1, cut] * math.exp(half_weights[half])
     out[-1] /= out[-1].sum()
     return out

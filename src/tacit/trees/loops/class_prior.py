@@ -1,4 +1,4 @@
-"""How strong a Dirichlet prior of the tables of each column is, from expected counts."""
+"""Strength of the Dirichlet prior of each column's tables, from expected counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numba import njit
 
 NEWTON_STEPS = 6
 LONGEST_STEP = 2.0  # of the logarithm
-CLOSE = 0.05  # a step as short as this is the last: what follows is far from so exact
+CLOSE = 0.05  # a step as short as this is the last
 
 
 @njit(cache=True, nogil=True)
@@ -40,7 +40,7 @@ def trigamma(x):
 def prior_strengths(counts, marginals, starts, usual, spread, most, shared):
     """(column,) Pseudo-counts of a column's tables that make the counts in all classes likeliest.
 
-    The tables of a column are taken for draws from a Dirichlet distribution around the marginal; its strength
+    The tables of a column are draws from a Dirichlet distribution around the marginal; its strength
     maximises the likelihood of the counts (Minka 2000) times a log-normal density, by Newton's steps.
 
     Parameters
@@ -61,21 +61,21 @@ def prior_strengths(counts, marginals, starts, usual, spread, most, shared):
             for h in range(k):
                 total = 0.0
                 for cell in range(starts[column], starts[column + 1]):
-                    count, share = counts[cell, h], marginals[cell]
+                    count, probability = counts[cell, h], marginals[cell]
                     total += count
                     if count > 0.0:
-                        prior = strength * share
-                        slope += share * (digamma(count + prior) - digamma(prior))
-                        bend += share**2 * (trigamma(count + prior) - trigamma(prior))
+                        prior = strength * probability
+                        slope += probability * (digamma(count + prior) - digamma(prior))
+                        bend += probability**2 * (trigamma(count + prior) - trigamma(prior))
                 slope -= digamma(total + strength) - digamma(strength)
                 bend -= trigamma(total + strength) - trigamma(strength)
             # By the logarithm of the strength.
             bend = strength * slope + strength**2 * bend - 1 / spread**2
             slope = strength * slope - math.log(strength / usual) / spread**2
-            move = -slope / bend if bend < 0.0 else math.copysign(LONGEST_STEP, slope)
-            move = min(max(move, -LONGEST_STEP), LONGEST_STEP)
-            strength = min(strength * math.exp(move), most)
-            if abs(move) < CLOSE:
+            step = -slope / bend if bend < 0.0 else math.copysign(LONGEST_STEP, slope)
+            step = min(max(step, -LONGEST_STEP), LONGEST_STEP)
+            strength = min(strength * math.exp(step), most)
+            if abs(step) < CLOSE:
                 break
         out[column] = strength
     mean = np.exp(np.log(out).mean())
@@ -83,11 +83,11 @@ def prior_strengths(counts, marginals, starts, usual, spread, most, shared):
 
 
 @njit(cache=True, nogil=True)
-def pseudo_counts(strengths, marginals, starts, of_shares, n_classes):
-    """(cell and shares, class) Pseudo-counts: those of a column spread as its marginal, of shares evenly."""
+def pseudo_counts(strengths, marginals, starts, of_weights, n_classes):
+    """(cell and weight, class) Pseudo-counts: of a column as its marginal, of weights evenly."""
     out = np.empty((len(marginals) + 1, n_classes))
     for column in range(len(strengths)):
         for cell in range(starts[column], starts[column + 1]):
             out[cell, :] = strengths[column] * marginals[cell]
-    out[-1, :] = of_shares / n_classes
+    out[-1, :] = of_weights / n_classes
     return out

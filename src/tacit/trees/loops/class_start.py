@@ -1,8 +1,8 @@
-"""Compiled start of a mixture of product distributions: rows as points, clusters of them, clusters merged.
+"""Compiled start of a mixture of product distributions: rows as points, clustered, clusters merged.
 
 The points are a multiple correspondence analysis: second moments of the scaled one-hot rows, and their
-leading axes by a few passes over the rows. The part of the second moments that a column has with itself is
-taken out, so that columns which hang together decide. See `tacit.trees.loops.classes` for cells.
+leading axes by a few passes over the rows. The second moments of a column with itself are removed, so that
+the dependence between columns decides. See `tacit.trees.loops.classes` for cells.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from numba import njit
 from tacit.trees.loops.classes import add_cells, spread_row
 
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
-OWN_PART = 0.9  # of what a column has to do with itself, taken from what it has to do with others
+SELF_PART = 0.9  # of the covariances of a column with itself that is removed
 POWER_STEPS = 12  # for the first axis of a cluster, in the few dimensions of the points
-LEAST_LEFT = 1e-8  # of the length of an axis after what others say is taken out; less is rounding
+LEAST_LEFT = 1e-8  # of the length of an axis after projecting out the others; less is rounding
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def _orthonormal(axes):
-    """Columns made orthogonal and of length one; those that others say already become zero."""
+    """Columns made orthogonal and of length one; linearly dependent ones become zero."""
     n_cells, n_axes = axes.shape
-    for own in range(n_axes):
+    for axis in range(n_axes):
         before = 0.0
         for cell in range(n_cells):
-            before += axes[cell, own] ** 2
-        for other in range(own):
+            before += axes[cell, axis] ** 2
+        for other in range(axis):
             part = 0.0
             for cell in range(n_cells):
-                part += axes[cell, own] * axes[cell, other]
+                part += axes[cell, axis] * axes[cell, other]
             for cell in range(n_cells):
-                axes[cell, own] -= part * axes[cell, other]
+                axes[cell, axis] -= part * axes[cell, other]
         left = 0.0
         for cell in range(n_cells):
-            left += axes[cell, own] ** 2
+            left += axes[cell, axis] ** 2
         scale = 1.0 / math.sqrt(left) if left > LEAST_LEFT**2 * before else 0.0
         for cell in range(n_cells):
-            axes[cell, own] *= scale
+            axes[cell, axis] *= scale
 
 
 @njit(cache=True, nogil=True)
@@ -56,7 +56,7 @@ def _centred(axes, roots, starts):
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def points_of(codes, weights, starts, marginals, n_axes, n_passes):
-    """(row, axis) Rows along the axes on which the columns hang together most.
+    """(row, axis) Rows along the axes of strongest dependence between the columns.
 
     Noise within classes has about the same variance in all directions of these points.
 
@@ -98,7 +98,7 @@ def points_of(codes, weights, starts, marginals, n_axes, n_passes):
         _centred(sums, roots, starts)
         for cell in range(n_cells):
             for axis in range(n_axes):
-                axes[cell, axis] = sums[cell, axis] - OWN_PART * axes[cell, axis]
+                axes[cell, axis] = sums[cell, axis] - SELF_PART * axes[cell, axis]
         _orthonormal(axes)
     for cell in range(n_cells):
         for axis in range(n_axes):
@@ -110,13 +110,13 @@ def points_of(codes, weights, starts, marginals, n_axes, n_passes):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _first_axis(points, weights, labels, own, mean, axis):
+def _first_axis(points, weights, labels, cluster, mean, axis):
     """Mean and first principal axis of a cluster, written to the last two; its scatter along the axis."""
     n_axes = points.shape[1]
     mean[:] = 0.0
     mass = 0.0
     for row in range(len(points)):
-        if labels[row] == own:
+        if labels[row] == cluster:
             mass += weights[row]
             for i in range(n_axes):
                 mean[i] += weights[row] * points[row, i]
@@ -124,7 +124,7 @@ def _first_axis(points, weights, labels, own, mean, axis):
         mean[i] /= max(mass, 1e-300)
     scatter = np.zeros((n_axes, n_axes))
     for row in range(len(points)):
-        if labels[row] == own:
+        if labels[row] == cluster:
             for i in range(n_axes):
                 apart = weights[row] * (points[row, i] - mean[i])
                 for j in range(n_axes):
@@ -152,9 +152,9 @@ def _first_axis(points, weights, labels, own, mean, axis):
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def clusters_of(points, weights, n_clusters, n_rounds):
-    """(row,) Numbers of clusters: the widest is cut across its first axis until there are enough; k-means.
+    """(row,) Numbers of clusters: the widest is split across its first axis until there are enough; k-means.
 
-    Cutting so is by Su and Dy (2007); nothing is drawn. Clusters may be empty.
+    The splits are by Su and Dy (2007) and deterministic. Clusters may be empty.
     """
     n_rows, n_axes = points.shape
     labels = np.zeros(n_rows, np.int64)
@@ -172,30 +172,32 @@ def clusters_of(points, weights, n_clusters, n_rounds):
                 if place > 0.0:
                     labels[row] = made
         if made + 1 < n_clusters:
-            for own in (widest, made):
-                scatter[own] = _first_axis(points, weights, labels, own, means[own], axes[own])
+            for cluster in (widest, made):
+                scatter[cluster] = _first_axis(
+                    points, weights, labels, cluster, means[cluster], axes[cluster]
+                )
     mass = np.empty(n_clusters)
     for _ in range(n_rounds):
         means[:] = 0.0
         mass[:] = 0.0
         for row in range(n_rows):
-            own = labels[row]
-            mass[own] += weights[row]
+            cluster = labels[row]
+            mass[cluster] += weights[row]
             for i in range(n_axes):
-                means[own, i] += weights[row] * points[row, i]
-        for own in range(n_clusters):
+                means[cluster, i] += weights[row] * points[row, i]
+        for cluster in range(n_clusters):
             for i in range(n_axes):
-                means[own, i] /= max(mass[own], 1e-300)
+                means[cluster, i] /= max(mass[cluster], 1e-300)
         moved = False
         for row in range(n_rows):
             nearest, least = labels[row], np.inf
-            for own in range(n_clusters):
-                if mass[own] > 0.0:
+            for cluster in range(n_clusters):
+                if mass[cluster] > 0.0:
                     apart = 0.0
                     for i in range(n_axes):
-                        apart += (points[row, i] - means[own, i]) ** 2
+                        apart += (points[row, i] - means[cluster, i]) ** 2
                     if apart < least:
-                        nearest, least = own, apart
+                        nearest, least = cluster, apart
             moved = moved or nearest != labels[row]
             labels[row] = nearest
         if not moved:
@@ -208,11 +210,11 @@ def cluster_counts(codes, weights, starts, labels, n_clusters):
     """(cluster, cell and size) How often each cell occurs in each cluster, and how many rows it has."""
     counts = np.zeros((n_clusters, starts[-1] + 1))
     for row in range(len(codes)):
-        own = counts[labels[row]]
-        own[-1] += weights[row]
+        totals = counts[labels[row]]
+        totals[-1] += weights[row]
         for column in range(codes.shape[1]):
             if codes[row, column] >= 0:
-                own[starts[column] + codes[row, column]] += weights[row]
+                totals[starts[column] + codes[row, column]] += weights[row]
     return counts
 
 
@@ -238,39 +240,39 @@ def _likelihood(one, other, starts, pseudo):
 
 @njit(cache=True, nogil=True)
 def _merged(counts, starts, pseudo, n_left):
-    """(cluster,) Numbers of groups: of each two, those whose rows lose least likelihood become one."""
+    """(cluster,) Numbers of groups: the two whose merger loses least likelihood become one, and so on."""
     n = len(counts)
     counts, nothing = counts.copy(), np.zeros(counts.shape[1])
-    own, loss = np.empty(n), np.full((n, n), np.inf)
+    likelihoods, loss = np.empty(n), np.full((n, n), np.inf)
     group, alive = np.arange(n), np.ones(n, np.bool_)
     for one in range(n):
-        own[one] = _likelihood(counts[one], nothing, starts, pseudo)
+        likelihoods[one] = _likelihood(counts[one], nothing, starts, pseudo)
         for other in range(one):
             both = _likelihood(counts[one], counts[other], starts, pseudo)
-            loss[other, one] = own[one] + own[other] - both
+            loss[other, one] = likelihoods[one] + likelihoods[other] - both
     for _ in range(n - n_left):
         place = np.argmin(loss)
-        kept, gone = place // n, place % n
-        counts[kept] += counts[gone]
-        alive[gone] = False
-        group[group == gone] = kept
-        loss[gone, :] = np.inf
-        loss[:, gone] = np.inf
-        own[kept] = _likelihood(counts[kept], nothing, starts, pseudo)
+        merged, removed = place // n, place % n
+        counts[merged] += counts[removed]
+        alive[removed] = False
+        group[group == removed] = merged
+        loss[removed, :] = np.inf
+        loss[:, removed] = np.inf
+        likelihoods[merged] = _likelihood(counts[merged], nothing, starts, pseudo)
         for other in range(n):
-            if alive[other] and other != kept:
-                both = _likelihood(counts[kept], counts[other], starts, pseudo)
-                between = own[kept] + own[other] - both
-                if kept < other:
-                    loss[kept, other] = between
+            if alive[other] and other != merged:
+                both = _likelihood(counts[merged], counts[other], starts, pseudo)
+                between = likelihoods[merged] + likelihoods[other] - both
+                if merged < other:
+                    loss[merged, other] = between
                 else:
-                    loss[other, kept] = between
+                    loss[other, merged] = between
     return np.cumsum(alive)[group] - 1
 
 
 @njit(cache=True, nogil=True)
 def grouped(counts, starts, pseudo, n_groups, n_rounds):
-    """(group, cell and size) Counts of so many groups of clusters that make the rows likely.
+    """(group, cell and size) Counts of `n_groups` groups of clusters with high likelihood.
 
     Clusters are merged where that loses least, and then moved one by one to where they gain most.
 
@@ -288,9 +290,9 @@ def grouped(counts, starts, pseudo, n_groups, n_rounds):
     for cluster in range(len(counts)):
         sums[group[cluster]] += counts[cluster]
         members[group[cluster]] += 1
-    own = np.empty(n_groups)
+    likelihoods = np.empty(n_groups)
     for one in range(n_groups):
-        own[one] = _likelihood(sums[one], nothing, starts, pseudo)
+        likelihoods[one] = _likelihood(sums[one], nothing, starts, pseudo)
     for _ in range(n_rounds if n_groups > 1 else 0):
         moved = False
         for cluster in range(len(counts)):
@@ -298,20 +300,20 @@ def grouped(counts, starts, pseudo, n_groups, n_rounds):
             if members[home] == 1 or counts[cluster, -1] <= 0.0:
                 continue
             without = _likelihood(sums[home], -counts[cluster], starts, pseudo)
-            best, most, there = home, 1e-9, own[home]
+            best, most, likelihood = home, 1e-9, likelihoods[home]
             for other in range(n_groups):
                 if other != home:
                     grown = _likelihood(sums[other], counts[cluster], starts, pseudo)
-                    gain = grown - own[other] + without - own[home]
+                    gain = grown - likelihoods[other] + without - likelihoods[home]
                     if gain > most:
-                        best, most, there = other, gain, grown
+                        best, most, likelihood = other, gain, grown
             if best != home:
                 group[cluster], moved = best, True
                 members[home] -= 1
                 members[best] += 1
                 sums[home] -= counts[cluster]
                 sums[best] += counts[cluster]
-                own[home], own[best] = without, there
+                likelihoods[home], likelihoods[best] = without, likelihood
         if not moved:
             break
     return np.maximum(sums, 0.0)
@@ -319,9 +321,9 @@ def grouped(counts, starts, pseudo, n_groups, n_rounds):
 
 @njit(cache=True, nogil=True)
 def halvings(counts, starts, pseudo, most):
-    """(halving, half, cell and size) Counts of the ways to make two groups of clusters, the likeliest first.
+    """(halving, half, cell and size) Counts of splits of the clusters in two, the likeliest first.
 
-    All ways are tried; those count that no single cluster makes likelier by changing sides.
+    All splits are compared; local maxima are returned: no single cluster gains by changing sides.
 
     Parameters
     ----------
@@ -334,34 +336,34 @@ def halvings(counts, starts, pseudo, most):
     n, nothing = len(filled), np.zeros(counts.shape[1])
     if n < 2:
         return np.zeros((0, 2, counts.shape[1]))
-    # Bit i of a way: the side of cluster i. The last is always on the other side.
-    n_ways = 1 << (n - 1)
-    values, whole = np.full(n_ways, -np.inf), nothing.copy()
+    # Bit i of a split: the side of cluster i. The last is always on the other side.
+    n_splits = 1 << (n - 1)
+    values, total = np.full(n_splits, -np.inf), nothing.copy()
     for cluster in range(n):
-        whole += filled[cluster]
+        total += filled[cluster]
     side, before = nothing.copy(), 0
-    for place in range(1, n_ways):
-        way = place ^ (place >> 1)  # Gray's order: one cluster changes sides
+    for place in range(1, n_splits):
+        split = place ^ (place >> 1)  # Gray's order: one cluster changes sides
         for cluster in range(n - 1):
             bit = 1 << cluster
-            if (way ^ before) & bit:
-                side += filled[cluster] if way & bit else -filled[cluster]
-        before = way
+            if (split ^ before) & bit:
+                side += filled[cluster] if split & bit else -filled[cluster]
+        before = split
         one = _likelihood(side, nothing, starts, pseudo)
-        values[way] = one + _likelihood(whole, -side, starts, pseudo)
+        values[split] = one + _likelihood(total, -side, starts, pseudo)
     best = values.copy()
-    for way in range(1, n_ways):
+    for split in range(1, n_splits):
         for cluster in range(n):
-            other = way ^ (1 << cluster)
-            other = min(other, 2 * n_ways - 1 - other)
-            if values[other] > values[way]:
-                best[way] = -np.inf
+            other = split ^ (1 << cluster)
+            other = min(other, 2 * n_splits - 1 - other)
+            if values[other] > values[split]:
+                best[split] = -np.inf
     order = np.argsort(-best)[:most]
-    n_found = 0
-    while n_found < len(order) and best[order[n_found]] > -np.inf:
-        n_found += 1
-    out = np.zeros((n_found, 2, counts.shape[1]))
-    for place in range(n_found):
+    n_best = 0
+    while n_best < len(order) and best[order[n_best]] > -np.inf:
+        n_best += 1
+    out = np.zeros((n_best, 2, counts.shape[1]))
+    for place in range(n_best):
         for cluster in range(n):
             out[place, 1 - ((order[place] >> cluster) & 1)] += filled[cluster]
     return out

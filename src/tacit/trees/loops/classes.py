@@ -1,7 +1,8 @@
 """Compiled passes over the rows of a mixture of product distributions: one hidden class above all columns.
 
-Tables stand by cell, which is a category of some column: ``log_given[cell, h]`` is the logarithm of its
-chance in class h, so that what a cell adds to all classes is contiguous. Missing cells are negative.
+Tables stand by cell, which is a category of some column: ``log_conditionals[cell, h]`` is the logarithm of
+its probability in class h, so that the terms of a cell for all classes are contiguous. Missing cells are
+negative.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import numpy as np
 from numba import njit
 
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
-LEAST_LEFT = 1e-12  # of a row's probability, if one class is taken away
+LEAST_LEFT = 1e-12  # of a row's probability, if one class is removed
 STEEPEST = 30.0  # arguments of exponentials are cut here: beyond, nothing changes
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def add_cells(codes, starts, of_cells, out):
-    """Add to `out` what the cells of a row stand for."""
+    """Add the values of the cells of a row to `out`."""
     for column in range(len(codes)):
         if codes[column] >= 0:
             line = of_cells[starts[column] + codes[column]]
@@ -27,17 +28,19 @@ def add_cells(codes, starts, of_cells, out):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def spread_row(codes, starts, shares, sums):
-    """Add a row's `shares` to the sums of its cells."""
+def spread_row(codes, starts, values, sums):
+    """Add a row's `values` to the sums of its cells."""
     for column in range(len(codes)):
         if codes[column] >= 0:
             line = sums[starts[column] + codes[column]]
-            for h in range(len(shares)):
-                line[h] += shares[h]
+            for h in range(len(values)):
+                line[h] += values[h]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def class_counts(codes, weights, starts, log_given, log_shares, counts, mass, membership):
+def class_counts(
+    codes, weights, starts, log_conditionals, log_class_weights, counts, mass, membership
+):
     """Log-likelihood of weighted rows; expected counts of classes and of cells in them are added up.
 
     Parameters
@@ -45,35 +48,35 @@ def class_counts(codes, weights, starts, log_given, log_shares, counts, mass, me
     codes : (row, column)  categories, negative where missing
     weights : (row,)
     starts : (column,)  the first cell of each
-    log_given : (cell, class)
-    log_shares : (class,)
+    log_conditionals : (cell, class)
+    log_class_weights : (class,)
     counts : (cell, class)  added to
     mass : (class,)  added to
     membership : (row, class) or with no rows  weights times the posterior of each class
     """
-    n_rows, k = len(codes), len(log_shares)
-    chances = np.empty(k)
+    n_rows, k = len(codes), len(log_class_weights)
+    posterior = np.empty(k)
     total = 0.0
     for row in range(n_rows):
         for h in range(k):
-            chances[h] = log_shares[h]
-        add_cells(codes[row], starts, log_given, chances)
-        top = chances[0]
+            posterior[h] = log_class_weights[h]
+        add_cells(codes[row], starts, log_conditionals, posterior)
+        top = posterior[0]
         for h in range(1, k):
-            top = max(top, chances[h])
+            top = max(top, posterior[h])
         summed = 0.0
         for h in range(k):
-            chances[h] = math.exp(chances[h] - top)
-            summed += chances[h]
+            posterior[h] = math.exp(posterior[h] - top)
+            summed += posterior[h]
         total += weights[row] * (top + math.log(summed))
         scale = weights[row] / summed
         for h in range(k):
-            chances[h] *= scale
-            mass[h] += chances[h]
+            posterior[h] *= scale
+            mass[h] += posterior[h]
         if len(membership) > 0:
             for h in range(k):
-                membership[row, h] = chances[h]
-        spread_row(codes[row], starts, chances, counts)
+                membership[row, h] = posterior[h]
+        spread_row(codes[row], starts, posterior, counts)
     return total
 
 
@@ -103,12 +106,12 @@ def direction_sums(codes, membership, starts, directions, sums, totals):
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def halve(codes, membership, starts, directions, steep, counts, mass):
-    """Cut every class in two across its direction, softly: counts of the halves 2h and 2h + 1.
+    """Split every class in two across its direction, softly: counts of the halves 2h and 2h + 1.
 
     Parameters
     ----------
     codes, membership, starts, directions : see `direction_sums`
-    steep : (class,)  how sharp the cut is
+    steep : (class,)  how sharp the split is
     counts : (cell, half)  added to
     mass : (half,)  added to
     """
@@ -128,15 +131,15 @@ def halve(codes, membership, starts, directions, steep, counts, mass):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def half_counts(codes, membership, starts, log_given, log_shares, counts, mass, logs):
+def half_counts(codes, membership, starts, log_conditionals, log_half_weights, counts, mass, logs):
     """The same as `class_counts` within every class: a mixture of its two halves over its members.
 
     Parameters
     ----------
     codes, starts : see `class_counts`
     membership : (row, class)
-    log_given : (cell, half)
-    log_shares : (half,)  of the class
+    log_conditionals : (cell, half)
+    log_half_weights : (half,)  of the class
     counts, mass : (cell, half), (half,)  added to
     logs : (class,)  log-likelihoods of the members, added to
     """
@@ -144,8 +147,8 @@ def half_counts(codes, membership, starts, log_given, log_shares, counts, mass, 
     halves = np.empty(2 * k)
     for row in range(len(codes)):
         for h in range(2 * k):
-            halves[h] = log_shares[h]
-        add_cells(codes[row], starts, log_given, halves)
+            halves[h] = log_half_weights[h]
+        add_cells(codes[row], starts, log_conditionals, halves)
         for h in range(k):
             one, other = halves[2 * h], halves[2 * h + 1]
             top = max(one, other)

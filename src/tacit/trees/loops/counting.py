@@ -1,11 +1,11 @@
 """Counting how often categories occur together.
 
-Two ways. Where columns have few categories, each (column, category) becomes a row of bits, and a cell of a
+Two methods. Where columns have few categories, each (column, category) becomes a row of bits, and a cell of a
 joint table is the number of bits that are set in all of its rows: 64 data rows per word, 8 words per
 instruction. Otherwise every data row adds its weight to one cell of a histogram.
 
 Several tables are laid one after another in one flat array, last axis fastest: table k is of the columns
-``members[heads[k] : heads[k + 1]]`` and begins at ``offsets[k]``; `which` lists the tables to count.
+``members[heads[k] : heads[k + 1]]`` and begins at ``offsets[k]``; `tables` lists those to count.
 `columns` is (column, row) with -1 for missing cells; a row counts in a table if it has all its columns.
 """
 
@@ -38,12 +38,12 @@ def pack_columns(columns, first_row, last_row, cards, first_bits, words, present
             for w in range(n_words):
                 row = first_row + 64 * (part * n_words + w)
                 if row + 64 <= last_row:
-                    found = np.int64(0)
+                    n_set = np.int64(0)
                     for x in range(cards[j]):
                         bits[x, w] = match_word(column, row, x)
-                        found += popcount(bits[x, w])
-                    present[j] += found
-                    if found < 64:
+                        n_set += popcount(bits[x, w])
+                    present[j] += n_set
+                    if n_set < 64:
                         missing[j] += popcount(match_word(column, row, -1))
                 else:
                     bits[:, w] = 0
@@ -57,14 +57,14 @@ def pack_columns(columns, first_row, last_row, cards, first_bits, words, present
 
 
 @njit(cache=True, nogil=True)
-def count_bits(words, first_bits, cards, used, members, heads, offsets, which, out):
-    """Add to `out` the cells of the tables `which` whose categories are below ``used`` in every column."""
+def count_bits(words, first_bits, cards, used, members, heads, offsets, tables, out):
+    """Add to `out` the cells of the listed tables whose categories are below ``used`` in every column."""
     n_words = words.shape[2]
     buffer = np.empty(n_words, np.uint64)
     everything = np.full(n_words, ALL_BITS)
     for part in range(words.shape[0]):
         bits = words[part]
-        for k in which:
+        for k in tables:
             head = heads[k]
             last = heads[k + 1] - 1
             n_prefixes = 1
@@ -75,11 +75,11 @@ def count_bits(words, first_bits, cards, used, members, heads, offsets, which, o
                 common = everything
                 cell = offsets[k]
                 step = cards[members[last]]
-                rest = prefix
+                remaining = prefix
                 for m in range(last - 1, head - 1, -1):
                     j = members[m]
-                    x = rest % used[j]
-                    rest //= used[j]
+                    x = remaining % used[j]
+                    remaining //= used[j]
                     cell += x * step
                     step *= cards[j]
                     row = bits[first_bits[j] + x]
@@ -92,24 +92,26 @@ def count_bits(words, first_bits, cards, used, members, heads, offsets, which, o
                 j = members[last]
                 for x in range(used[j]):
                     row = bits[first_bits[j] + x]
-                    found = np.int64(0)
+                    n_set = np.int64(0)
                     for w in range(n_words):
-                        found += popcount(common[w] & row[w])
-                    out[cell + x] += found
+                        n_set += popcount(common[w] & row[w])
+                    out[cell + x] += n_set
 
 
 @njit(cache=True, nogil=True)
-def count_rows(columns, weights, first_row, last_row, cards, members, heads, offsets, which, lanes):
-    """Add the rows of a range, or their weights, to the histograms of the tables `which`.
+def count_rows(
+    columns, weights, first_row, last_row, cards, members, heads, offsets, tables, copies
+):
+    """Add the rows of a range, or their weights, to the histograms of the listed tables.
 
     ``lanes[lane, cell]``: neighbouring rows add to different copies of the histograms, so that one does not
     wait for the other's store; the number of copies is a power of two.
     """
     cells = np.empty(ROWS_AT_ONCE, np.int64)
-    last_lane = lanes.shape[0] - 1
+    last_copy = copies.shape[0] - 1
     for start in range(first_row, last_row, ROWS_AT_ONCE):
         n = min(ROWS_AT_ONCE, last_row - start)
-        for k in which:
+        for k in tables:
             cells[:n] = offsets[k]
             step = 1
             for m in range(heads[k + 1] - 1, heads[k] - 1, -1):
@@ -121,7 +123,7 @@ def count_rows(columns, weights, first_row, last_row, cards, members, heads, off
                 step *= card
             for r in range(n):
                 if cells[r] >= 0:
-                    lanes[r & last_lane, cells[r]] += 1 if weights is None else weights[start + r]
+                    copies[r & last_copy, cells[r]] += 1 if weights is None else weights[start + r]
 
 
 @njit(cache=True, nogil=True)
@@ -165,9 +167,9 @@ def fill_pairs(flat, cards, used, starts, n_rows, out):
 
 
 @njit(cache=True, nogil=True)
-def fill_triples(flat, cards, used, members, heads, offsets, which, starts, pairs):
+def fill_triples(flat, cards, used, members, heads, offsets, tables, starts, pairs):
     """Complete the tables of three columns in `flat` from the matrix of all pairs, as `fill_pairs` does."""
-    for k in which:
+    for k in tables:
         i = members[heads[k]]
         j = members[heads[k] + 1]
         l = members[heads[k] + 2]

@@ -3,7 +3,7 @@
 A *feature* is a linear function of the indicators of all leaves, with a few dimensions, each a row of
 `weights` (coefficients on the standardised indicators) and of `follows` (its covariances with them). All but
 the leaves' own are turns of source features. What is made of what is a plan, see `FeaturePlan` in
-`tacit.trees.learn.spectral.branches`.
+`tacit.trees.learn.starts.branches`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import math
 import numpy as np
 from numba import njit
 
-# Rows handled together: what they touch stays in the nearest cache.
+# Rows handled together: their data stay in the nearest cache.
 BLOCK = 256
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
-# Directions whose variance is below this share of the largest are constants or copies of others.
+# Directions whose variance is below this fraction of the largest are constants or copies of others.
 SMALL = 1e-9
 # Matrices with more entries than this are multiplied by BLAS: those of nodes with many children.
 MANY = 2048
@@ -186,23 +186,23 @@ def canonical(spread, pull, rank):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _rows_of(begins, sizes, which, out):
+def _rows_of(begins, sizes, features, out):
     """The rows of several features, one after the other."""
     n = 0
-    for w in which:
-        for row in range(begins[w], begins[w] + sizes[w]):
+    for feature in features:
+        for row in range(begins[feature], begins[feature] + sizes[feature]):
             out[n] = row
             n += 1
     return out[:n]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _span(first, last, sizes, which):
+def _span(first, last, sizes, features):
     """The columns between which the weights of several features stand."""
     low, high = 1 << 60, 0
-    for w in which:
-        if sizes[w] > 0:
-            low, high = min(low, first[w]), max(high, last[w])
+    for feature in features:
+        if sizes[feature] > 0:
+            low, high = min(low, first[feature]), max(high, last[feature])
     return min(low, high), high
 
 
@@ -241,16 +241,16 @@ def derive_features(plan, keep, most_rows, weights, follows, turns):
     )
     for place in range(len(order)):
         feature = order[place]
-        which = sources[source_starts[place] : source_starts[place + 1]]
+        source_features = sources[source_starts[place] : source_starts[place + 1]]
         beside = others[other_starts[place] : other_starts[place + 1]]
-        rows = _rows_of(begins, as_source, which, room)
-        low, high = _span(first, last, sizes, which)
+        rows = _rows_of(begins, as_source, source_features, room)
+        low, high = _span(first, last, sizes, source_features)
         first[feature], last[feature] = low, high
         spread = _products(follows, rows, weights, rows, low, high)
         if len(beside) > 0:
-            rest = _rows_of(begins, sizes, beside, more_room)
+            rows_beside = _rows_of(begins, sizes, beside, more_room)
             low_beside, high_beside = _span(first, last, sizes, beside)
-            shared = _products(follows, rows, weights, rest, low_beside, high_beside)
+            shared = _products(follows, rows, weights, rows_beside, low_beside, high_beside)
             pull = _squares(shared, np.arange(len(rows)), ones)
         else:
             pull = _squares(follows, rows, keep[feature])
@@ -265,7 +265,7 @@ def derive_features(plan, keep, most_rows, weights, follows, turns):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _lookups(plan, turns, cards, marginals, card_starts):
-    """What each category of a leaf adds to each feature that it is a source of, in the order of use."""
+    """The value of each category of a leaf in each feature that it is a source of, in the order of use."""
     order, sizes, as_source, _, sources, source_starts, _, _, turn_starts = plan
     total = 0
     for place in range(len(order)):

@@ -1,6 +1,6 @@
-"""Trees from similarities: what stands for a side of an edge, and which variables are siblings.
+"""Trees from similarities: variables that represent a side of an edge, and siblings.
 
-Similarities are exp(-distance), which multiply along paths. Where a sum over variables stands for a hidden
+Similarities are exp(-distance), which multiply along paths. Where a sum over variables represents a hidden
 node, any weights give consistent answers; the best ones give precise answers.
 """
 
@@ -11,13 +11,13 @@ import math
 import numpy as np
 from numba import njit
 
-MOST_VARIABLES = 32  # that stand for one side of an edge; the others weigh next to nothing
+MOST_VARIABLES = 32  # that represent one side of an edge; the others have tiny weights
 CERTAIN = 0.9999  # similarity to a node above which a variable counts as the node itself
 
 
 @njit(cache=True, nogil=True)
 def keep_largest(members, weights, count, number, weight):
-    """Adds a variable to a list of at most `MOST_VARIABLES`, where the least gives way; returns the count."""
+    """Adds a variable to a list of at most `MOST_VARIABLES`, replacing the least; returns the count."""
     if count < MOST_VARIABLES:
         members[count] = number
         weights[count] = weight
@@ -34,25 +34,25 @@ def keep_largest(members, weights, count, number, weight):
 
 @njit(cache=True, nogil=True)
 def add_side(slot, length, members, weights, counts, strengths, new_members, new_weights, count):
-    """Adds what stands behind a neighbour to a list; returns its information on the node, and the count.
+    """Adds the variables behind a neighbour to a list; returns their information on the node, and the count.
 
     Given the node, the sides behind its neighbours are independent. The best linear guess of a node with
     similarity q to each of several independent sides weighs them by q / (1 - q²).
     """
     q = min(strengths[slot] * math.exp(-length), CERTAIN)
-    share = q / (1.0 - q * q)
+    weight = q / (1.0 - q * q)
     for place in range(counts[slot]):
         count = keep_largest(
-            new_members, new_weights, count, members[slot, place], share * weights[slot, place]
+            new_members, new_weights, count, members[slot, place], weight * weights[slot, place]
         )
-    return q * share, count
+    return q * weight, count
 
 
 @njit(cache=True, nogil=True)
 def gather_sides(
-    order, starts, near, back, lengths, n_observed, members, weights, counts, strengths
+    order, starts, near, reverse, lengths, n_observed, members, weights, counts, strengths
 ):
-    """For every node and each of its neighbours, the variables that stand for the side behind that neighbour.
+    """For every node and each of its neighbours, variables that represent the side behind that neighbour.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def gather_sides(
         Slots such that all other slots of a slot's neighbour come before the slot.
     starts : (node + 1,)
         Where each node's slots begin; a slot is one neighbour of one node.
-    near, back : (slot,)
+    near, reverse : (slot,)
         The neighbour, and the neighbour's slot for this node.
     lengths : (slot,)
         Of the edge.
@@ -81,7 +81,7 @@ def gather_sides(
             continue
         information, count = 0.0, 0
         for other in range(starts[node], starts[node + 1]):
-            if other != back[slot]:
+            if other != reverse[slot]:
                 gained, count = add_side(
                     other, lengths[other], members, weights, counts, strengths,
                     members[slot], weights[slot], count,
@@ -133,7 +133,7 @@ def halves(
 @njit(cache=True, nogil=True)
 def quartets(
     ends, slots, similarity, starts, lengths, n_observed, members, weights, counts, strengths,
-    found, depths,
+    similarities, depths,
 ):  # fmt: skip
     """Similarities of the two groups on one side of every edge and the two on its other side.
 
@@ -146,7 +146,7 @@ def quartets(
     slots : (edge, 2)
         The first node's slot for the second, and the other way round.
     similarity : (variable, variable)
-    found : (edge, 4, 4)
+    similarities : (edge, 4, 4)
         Written: similarities of the groups' guesses; 1 on the diagonal and within an observed node.
     depths : (edge, 4)
         Written: distances from the end of the edge to each group's guess, according to the lengths.
@@ -170,7 +170,7 @@ def quartets(
                     group_counts[half : half + 2], depths[edge, half : half + 2],
                 )  # fmt: skip
         for one in range(4):
-            found[edge, one, one] = 1.0
+            similarities[edge, one, one] = 1.0
             for other in range(one):
                 total = 0.0
                 for i in range(group_counts[one]):
@@ -179,19 +179,21 @@ def quartets(
                     for j in range(group_counts[other]):
                         part += group_weights[other, j] * similarity[row, group_members[other, j]]
                     total += group_weights[one, i] * part
-                found[edge, one, other] = found[edge, other, one] = total
+                similarities[edge, one, other] = similarities[edge, other, one] = total
 
 
 @njit(cache=True, nogil=True)
-def add_evidence(one, other, one_far, other_far, one_inverse, other_inverse, between, sign, sums):
-    """Adds or removes what a third variable says about a pair to or from the pair's sums.
+def add_evidence(
+    one, other, one_distance, other_distance, one_inverse, other_inverse, between, sign, sums
+):
+    """Adds or removes the evidence of a third variable on a pair to or from the pair's sums.
 
-    That is the difference of the pair's distances to it (`one_far`, `other_far`), as precise as for uniform
-    binary variables on a tree, up to a factor that is the same for all. `one_inverse` and `other_inverse` are
-    inverse similarities to the third variable, and `between` the similarity of the pair; where all distances
-    are exact, -1, and every third variable counts alike.
+    That is the difference of the pair's distances to it (`one_distance`, `other_distance`), as precise as for
+    uniform binary variables on a tree, up to a factor that is the same for all. `one_inverse` and
+    `other_inverse` are inverse similarities to the third variable, and `between` the similarity of the pair;
+    where all distances are exact, -1, and every third variable counts alike.
     """
-    gap = one_far - other_far
+    gap = one_distance - other_distance
     precision = 1.0
     if between >= 0.0:
         skew = one_inverse - other_inverse
@@ -203,29 +205,29 @@ def add_evidence(one, other, one_far, other_far, one_inverse, other_inverse, bet
 
 
 @njit(cache=True, nogil=True)
-def sum_evidence(one, other, rows, n_rows, similarity, far, inverse, exact, sums):
-    """What all of these third variables together say about a pair."""
+def sum_evidence(one, other, rows, n_rows, similarity, distances, inverse, exact, sums):
+    """The evidence of all of these third variables on a pair."""
     sums[one, other, 0] = sums[one, other, 1] = sums[one, other, 2] = 0.0
     between = -1.0 if exact else similarity[one, other]
     for place in range(n_rows):
         k = rows[place]
         if k not in (one, other):
             add_evidence(
-                one, other, far[one, k], far[other, k], inverse[one, k], inverse[other, k],
+                one, other, distances[one, k], distances[other, k], inverse[one, k], inverse[other, k],
                 between, 1.0, sums,
             )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def change_evidence(third, sign, alive, n_alive, similarity, far, inverse, exact, sums):
-    """Add or remove what one variable says about all pairs of others."""
+def change_evidence(third, sign, alive, n_alive, similarity, distances, inverse, exact, sums):
+    """Add or remove the evidence of one variable on all pairs of others."""
     for a in range(n_alive):
         i = alive[a]
         for b in range(a + 1, n_alive):
             j = alive[b]
             if third not in (i, j):
                 add_evidence(
-                    i, j, far[third, i], far[third, j], inverse[third, i], inverse[third, j],
+                    i, j, distances[third, i], distances[third, j], inverse[third, i], inverse[third, j],
                     -1.0 if exact else similarity[i, j], sign, sums,
                 )  # fmt: skip
 
@@ -244,22 +246,22 @@ def likeliest_siblings(alive, n_alive, sums):
 
 
 @njit(cache=True, nogil=True)
-def replace_by_guess(first, second, apart, alive, n_alive, floor, similarity, far, inverse):
+def replace_by_guess(first, second, apart, alive, n_alive, floor, similarity, distances, inverse):
     """Put the best linear guess of the node between two rows, at these distances, into the first row."""
     information = 0.0
-    share = np.empty(2)
+    weights = np.empty(2)
     for one in range(2):
         q = min(math.exp(-apart[one]), CERTAIN)
-        share[one] = q / (1.0 - q * q)
-        information += q * share[one]
+        weights[one] = q / (1.0 - q * q)
+        information += q * weights[one]
     scale = 1.0 / math.sqrt(information + information * information)
     for a in range(n_alive):
         k = alive[a]
         if k != first:
-            guess = share[0] * similarity[first, k] + share[1] * similarity[second, k]
+            guess = weights[0] * similarity[first, k] + weights[1] * similarity[second, k]
             guess = max(scale * guess, floor)
             similarity[first, k] = similarity[k, first] = guess
-            far[first, k] = far[k, first] = -math.log(guess)
+            distances[first, k] = distances[k, first] = -math.log(guess)
             inverse[first, k] = inverse[k, first] = 1.0 / guess
 
 
@@ -291,21 +293,21 @@ def group_siblings(similarity, floor, exact, joined, lengths):
         Rows of the last three.
     """
     n_rows = len(similarity)
-    far, inverse = np.empty((n_rows, n_rows)), np.empty((n_rows, n_rows))
+    distances, inverse = np.empty((n_rows, n_rows)), np.empty((n_rows, n_rows))
     for i in range(n_rows):
         for j in range(n_rows):
             similarity[i, j] = max(similarity[i, j], floor)
-            far[i, j] = -math.log(similarity[i, j])
+            distances[i, j] = -math.log(similarity[i, j])
             inverse[i, j] = 1.0 / similarity[i, j]
     sums = np.zeros((n_rows, n_rows, 3))
     alive = np.arange(n_rows)
     for i in range(n_rows):
         for j in range(i + 1, n_rows):
-            sum_evidence(i, j, alive, n_rows, similarity, far, inverse, exact, sums)
+            sum_evidence(i, j, alive, n_rows, similarity, distances, inverse, exact, sums)
     n_alive = n_rows
     for step in range(n_rows - 3):
         first, second = likeliest_siblings(alive, n_alive, sums)
-        between = far[first, second]
+        between = distances[first, second]
         shift = sums[first, second, 1] / sums[first, second, 0]
         to_first = min(max(0.5 * (between + shift), 0.0), between)
         joined[step, 0], joined[step, 1] = first, second
@@ -316,15 +318,17 @@ def group_siblings(similarity, floor, exact, joined, lengths):
                 alive[n_left] = alive[a]
                 n_left += 1
         n_alive = n_left
-        change_evidence(first, -1.0, alive, n_alive, similarity, far, inverse, exact, sums)
-        change_evidence(second, -1.0, alive, n_alive, similarity, far, inverse, exact, sums)
+        change_evidence(first, -1.0, alive, n_alive, similarity, distances, inverse, exact, sums)
+        change_evidence(second, -1.0, alive, n_alive, similarity, distances, inverse, exact, sums)
         replace_by_guess(
-            first, second, lengths[step], alive, n_alive, floor, similarity, far, inverse
+            first, second, lengths[step], alive, n_alive, floor, similarity, distances, inverse
         )
-        change_evidence(first, 1.0, alive, n_alive, similarity, far, inverse, exact, sums)
+        change_evidence(first, 1.0, alive, n_alive, similarity, distances, inverse, exact, sums)
         for a in range(n_alive):
             k = alive[a]
             if k != first:
                 one, other = min(first, k), max(first, k)
-                sum_evidence(one, other, alive, n_alive, similarity, far, inverse, exact, sums)
+                sum_evidence(
+                    one, other, alive, n_alive, similarity, distances, inverse, exact, sums
+                )
     return alive[:3].copy()

@@ -1,9 +1,9 @@
 """Expected counts of a tree whose hidden nodes have many states: matrix products in single precision.
 
-The same passes as in `expectation`, but messages stand pattern by pattern, are always brought to a largest
-entry of one, and go up and down by BLAS. Single precision is enough: expected counts are sums of many
-positive terms, and what is summed over blocks of rows is kept in double precision. So are the products of
-the children's messages: half way through many children a state may be far behind that wins in the end.
+The same passes as in `tacit.messages.loops`, but messages stand pattern by pattern, are always scaled to a
+largest entry of one, and go up and down by BLAS. Single precision is enough: expected counts are sums of many
+positive terms, and sums over blocks of rows are in double precision. So are the products of the children's
+messages: a state that is far behind after some of many children may win in the end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numba import njit
 BLOCK = 256  # patterns handled together
 TOGETHER = 4  # messages multiplied before their product is lifted
 FEW = 8  # children: the products of more are kept in double precision
-LEAST = np.float32(1e-36)  # a smaller product is nothing
+LEAST = np.float32(1e-36)  # a smaller product counts as zero
 FLOOR = np.float32(1e-30)  # nothing is divided by less
 LOW, ALWAYS = np.float32(1e-12), np.float32(np.inf)  # products below are lifted
 DOUBLE_LEAST, DOUBLE_LOW = 1e-290, 1e-100
@@ -45,7 +45,7 @@ def _times(messages, ids, k, count, product, fresh):
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def _lift(rows, count, low, logs, overs):
-    """Bring rows whose largest entry is below `low` to a largest entry of one, unless they are nothing.
+    """Bring rows whose largest entry is below `low` to a largest entry of one, unless they are zero.
 
     Notes the logarithms taken out, and what the rows were multiplied by.
     """
@@ -67,23 +67,23 @@ def _fold(rows, count, fresh, last, logs, exact):
     """The same in double precision for the products so far times `rows`, which get the last of them."""
     low = math.inf if last else DOUBLE_LOW
     for b in range(count):
-        row, whole = rows[b], exact[b]
+        row, total = rows[b], exact[b]
         top = 0.0
         for h in range(len(row)):
-            whole[h] = row[h] if fresh else whole[h] * row[h]
-            top = max(top, whole[h])
+            total[h] = row[h] if fresh else total[h] * row[h]
+            top = max(top, total[h])
         if DOUBLE_LEAST < top < low:
             logs[b] += math.log(top)
             over = 1.0 / top
             for h in range(len(row)):
-                whole[h] *= over
+                total[h] *= over
         if last:
             for h in range(len(row)):
-                row[h] = whole[h]
+                row[h] = total[h]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _share(posterior, messages, ids, k, count, slopes):
+def _add_slopes(posterior, messages, ids, k, count, slopes):
     """Add the slope by a hidden child's messages: the posterior over the message."""
     for b in range(count):
         weight = posterior[b]
@@ -138,9 +138,9 @@ def _gather(node, first, count, tree, patterns, model, messages, offsets, produc
     for place in range(n_children):
         child = children[begin + place]
         at, number = id_starts[child] + first, place % TOGETHER
-        own = ids[at : at + count]
+        child_ids = ids[at : at + count]
         fresh = place == 0 or (many and number == 0)
-        _times(messages[offsets[child] :], own, k, count, product, fresh)
+        _times(messages[offsets[child] :], child_ids, k, count, product, fresh)
         last = place == n_children - 1
         if many and (number == TOGETHER - 1 or last):
             _fold(product, count, place < TOGETHER, last, lines, exact)
@@ -149,7 +149,7 @@ def _gather(node, first, count, tree, patterns, model, messages, offsets, produc
         if child >= n_leaves:
             of_child = logs[pattern_starts[child] :]
             for b in range(count):
-                lines[b] += of_child[own[b]]
+                lines[b] += of_child[child_ids[b]]
     return lines
 
 
@@ -185,7 +185,7 @@ def upward(model, tree, patterns, messages, offsets, logs, overs):
             _lift(sent, count, ALWAYS, lines, overs[at:])
             for b in range(count):
                 logs[at + b] = lines[b]
-    # The root's message is a number, which was lifted to one unless it is nothing.
+    # The root's message is a number, which was lifted to one unless it is zero.
     for at in range(pattern_starts[-2], pattern_starts[-1]):
         value = messages[offsets[len(n_states) - 1] + at - pattern_starts[-2]]
         if value <= LEAST:
@@ -201,11 +201,11 @@ def _spread(node, first, count, tree, patterns, model, messages, offsets, poster
     for place in range(child_starts[node], child_starts[node + 1]):
         child = children[place]
         at = id_starts[child] + first
-        own, offset = ids[at : at + count], offsets[child]
+        child_ids, offset = ids[at : at + count], offsets[child]
         if child < n_leaves:
-            _add(posterior, own, k, count, slopes[offset:])
+            _add(posterior, child_ids, k, count, slopes[offset:])
         else:
-            _share(posterior, messages[offset:], own, k, count, slopes[offset:])
+            _add_slopes(posterior, messages[offset:], child_ids, k, count, slopes[offset:])
 
 
 @njit(cache=True, nogil=True)

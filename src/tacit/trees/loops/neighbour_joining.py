@@ -4,11 +4,11 @@ The pair to join next has the least ``d[i, j] - mean[i] - mean[j]``, where ``mea
 divided by the number of nodes less two. A row keeps its few smallest ``d[i, j] - base[j]`` in order; `base`
 are the means as they were at some time before. No mean has risen above its base by more than the largest
 rise of all, so a row can be left as soon as its next entry, less that rise, is not good enough. A row whose
-entries are used up is read as a whole, once, and lists new ones. When reading such rows has cost as much as
-reading everything, the base is set anew, and the nodes that are gone leave the matrix.
+entries are used up is read in full, once, and lists new ones. When reading such rows has cost as much as
+reading everything, the base is set anew, and the nodes that were joined are removed from the matrix.
 
-Every pair is looked after by the younger of its two nodes alone: a new node lists all others, and what the
-others have listed stays as it is. Each node has a slot, one row and one column of the matrix; a new node
+Every pair belongs to the younger of its two nodes alone: a new node lists all others, and the lists of the
+others stay as they are. Each node has a slot, one row and one column of the matrix; a new node
 takes the slot of one of the two that it joins. Its *rank* decides between equal pairs.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 LISTED = 16  # entries of a row that are kept in order
-GONE = 1 << 60  # the age of a slot without a node: nothing is younger
+REMOVED = 1 << 60  # the age of a slot without a node: nothing is younger
 ROUNDING = 1e-13  # of the largest distance: bounds are not trusted more than this
 
 
@@ -42,7 +42,7 @@ def join_neighbours(matrix, joined, lengths):
     Returns
     -------
     int
-        How many entries of the matrix were read in search of pairs, for those who measure.
+        How many entries of the matrix were read in search of pairs.
     """
     n = n_leaves = n_slots = matrix.shape[0]
     flat = matrix.reshape(n * n)
@@ -50,7 +50,7 @@ def join_neighbours(matrix, joined, lengths):
     slack = ROUNDING * _sum_rows(flat, n, sums)
     node = np.arange(n)  # (slot,) number of the node
     rank = np.arange(n)  # (slot,)
-    slot_of = np.arange(n)  # (rank,) the way back
+    slot_of = np.arange(n)  # (rank,) its inverse
     age = np.arange(n)  # (slot,)
     base = np.empty(n)
     means = np.empty(n)
@@ -60,7 +60,7 @@ def join_neighbours(matrix, joined, lengths):
     n_read = 0
     since = n * n + 1  # entries read since all rows were listed
     listed_at = n + 1  # number of nodes when they were
-    plain_until = n  # above this number of nodes lists are not worth their while
+    plain_until = n  # above this number of nodes lists do not pay
     while n > 3:
         if n <= plain_until and (since > n * n or n < n_slots - n_slots // 4):
             n_slots = _compact(flat, n_slots, sums, node, rank, slot_of, age)
@@ -101,7 +101,7 @@ def join_neighbours(matrix, joined, lengths):
 
 @njit(cache=True, nogil=True)
 def _sum_rows(flat, n, sums):
-    """Fill `sums`; the largest entry's size comes back."""
+    """Fill `sums`; returns the largest absolute value."""
     largest = 0.0
     for i in range(n):
         total = 0.0
@@ -114,17 +114,17 @@ def _sum_rows(flat, n, sums):
 
 @njit(cache=True, nogil=True)
 def _set_means(sums, age, n_slots, n, means):
-    """The sums of all rows divided by the number of nodes less two; nothing is near a slot without a node."""
+    """The sums of all rows divided by the number of nodes less two; -inf for a slot without a node."""
     for i in range(n_slots):
-        means[i] = sums[i] / (n - 2) if age[i] != GONE else -np.inf
+        means[i] = sums[i] / (n - 2) if age[i] != REMOVED else -np.inf
 
 
 @njit(cache=True, nogil=True)
 def _compact(flat, n_slots, sums, node, rank, slot_of, age):
-    """Slots without a node taken out of the matrix, in place; how many are left. Ages begin anew."""
+    """Remove slots without a node from the matrix, in place; returns how many are left. Ages begin anew."""
     n = 0
     for i in range(n_slots):
-        if age[i] != GONE:
+        if age[i] != REMOVED:
             slot_of[n] = i  # for now: the slot that comes here
             n += 1
     for i in range(n):
@@ -143,7 +143,7 @@ def _compact(flat, n_slots, sums, node, rank, slot_of, age):
 
 @njit(cache=True, nogil=True)
 def _list_row(flat, n_slots, i, age, base, keys, partners):
-    """List the least keys of a row, over all older nodes; the least of all, or infinity, comes back."""
+    """List the least keys of a row, over all older nodes; returns the least of all, or infinity."""
     n_listed = 0
     limit = np.inf
     for j in range(n_slots):
@@ -169,53 +169,57 @@ def _list_row(flat, n_slots, i, age, base, keys, partners):
 def _best_listed(flat, n_slots, n, sums, means, base, rank, age, keys, partners, bound, slack):
     """The slots of the pair to join, lower rank first, and the number of entries read.
 
-    Slots of -1 where too many rows would have to be read as a whole.
+    Slots of -1 where too many rows would have to be read in full.
     """
     rise = -np.inf
     start = -1
     least = np.inf
     for i in range(n_slots):
-        if age[i] != GONE:
+        if age[i] != REMOVED:
             rise = max(rise, means[i] - base[i])
             if bound[i] - means[i] < least:
                 least = bound[i] - means[i]
                 start = i
     rise += slack
     best, one, other = np.inf, -1, -1
-    n_read = n_whole = 0
+    n_read = n_full_reads = 0
     for turn in range(-1, n_slots):  # the most promising row first
         i = start if turn < 0 else turn
         if turn == start or not bound[i] - means[i] - rise <= best / (n - 2):
             continue
-        used_up, found = True, False
+        used_up, has_older = True, False
         for place in range(LISTED):
             key = keys[i, place]
-            if not found:
-                bound[i] = key  # those before it are gone
+            if not has_older:
+                bound[i] = key  # those before it were removed
             if not key - means[i] - rise <= best / (n - 2):
                 used_up = False
                 break
             j = partners[i, place]
             if age[j] < age[i]:
-                found = True
-                best, one, other = _better(flat, n_slots, n, sums, rank, i, j, best, one, other)
+                has_older = True
+                best, one, other = _better_pair(
+                    flat, n_slots, n, sums, rank, i, j, best, one, other
+                )
             n_read += 4
         if not used_up:
             continue
-        n_whole += 1
-        if n_whole > 4 + n // 8:
+        n_full_reads += 1
+        if n_full_reads > 4 + n // 8:
             return -1, -1, n_read
         n_read += 2 * n_slots
         for j in range(n_slots):
             gain = flat[i * n_slots + j] - means[j] - means[i]
             if gain <= best / (n - 2) + slack and age[j] < age[i]:
-                best, one, other = _better(flat, n_slots, n, sums, rank, i, j, best, one, other)
+                best, one, other = _better_pair(
+                    flat, n_slots, n, sums, rank, i, j, best, one, other
+                )
         bound[i] = _list_row(flat, n_slots, i, age, base, keys, partners)
     return one, other, n_read
 
 
 @njit(cache=True, nogil=True)
-def _better(flat, n_slots, n, sums, rank, i, j, best, one, other):
+def _better_pair(flat, n_slots, n, sums, rank, i, j, best, one, other):
     """The better of a pair of slots and the best until now: its value, and its slots, lower rank first."""
     if rank[i] > rank[j]:
         i, j = j, i
@@ -231,7 +235,7 @@ def _better(flat, n_slots, n, sums, rank, i, j, best, one, other):
 
 @njit(cache=True, nogil=True)
 def _best_of_all(flat, n_slots, n, sums, slot_of):
-    """The slots of the pair to join by a look at all pairs in the order of ranks."""
+    """The slots of the pair to join, from all pairs in the order of ranks."""
     best, one, other = np.inf, -1, -1
     for a in range(n):
         i = slot_of[a]
@@ -245,7 +249,7 @@ def _best_of_all(flat, n_slots, n, sums, slot_of):
 
 @njit(cache=True, nogil=True)
 def _join_two(flat, n_slots, n, i, j, sums, rank, slot_of, age, lengths, step):
-    """Put a new node into slot i, and take slot j away; i has the lower rank."""
+    """Put a new node into slot i, and remove slot j; i has the lower rank."""
     half = flat[i * n_slots + j] / 2
     shift = (sums[i] - sums[j]) / (2 * n - 4)
     lengths[step, 0] = half + shift
@@ -254,10 +258,10 @@ def _join_two(flat, n_slots, n, i, j, sums, rank, slot_of, age, lengths, step):
     last = slot_of[n - 1]
     slot_of[rank[j]] = last
     rank[last] = rank[j]
-    age[j] = GONE
+    age[j] = REMOVED
     total = 0.0
     for k in range(n_slots):
-        if age[k] == GONE or k == i:
+        if age[k] == REMOVED or k == i:
             continue
         middle = (flat[i * n_slots + k] + flat[j * n_slots + k]) / 2
         sums[k] = sums[k] - middle - half

@@ -1,4 +1,4 @@
-"""Which leaves stand for a subtree: singular values of all pairs of leaves, and the best per edge."""
+"""Leaves that represent a subtree: singular values of all pairs of leaves, and the best per edge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COSINE_SQUARED = 1e-9  # rows are orthogonal enough: their lengths are then righ
 
 
 @njit(cache=True, nogil=True)
-def leading_values(block, n_wanted, reduced, values):
+def leading_values(block, n_values, reduced, values):
     """The largest singular values of a small matrix, in descending order, written to `values`.
 
     A few steps of orthogonalisation by the longest remaining row, then one-sided Jacobi rotations of
@@ -26,13 +26,13 @@ def leading_values(block, n_wanted, reduced, values):
     ----------
     block : (row, column)
         Overwritten.
-    n_wanted : how many values
+    n_values : how many values
     reduced : (n_wanted + 2 or more, row or more)
         Room to work in.
     values : (n_wanted + 2 or more,)
     """
     n_rows, n_columns = block.shape
-    n_kept = min(n_rows, n_columns, n_wanted + OVERSAMPLING)
+    n_kept = min(n_rows, n_columns, n_values + OVERSAMPLING)
     values[:] = 0.0
     for step in range(n_kept):
         pivot, longest = 0, 0.0
@@ -91,17 +91,17 @@ def leading_values(block, n_wanted, reduced, values):
 
 
 @njit(cache=True, nogil=True)
-def pair_spectra(joint, shares, scale, offsets, n_values):
+def pair_spectra(joint, marginals, scale, offsets, n_values):
     """The leading singular values of every two leaves' joint table less the product of its margins, scaled.
 
     Parameters
     ----------
     joint : (cell, cell)
         Joint probabilities; the cells of leaf `i` are ``offsets[i] : offsets[i + 1]``.
-    shares : (cell,)
+    marginals : (cell,)
         Marginal probabilities, or zeros where the tables are to be taken as they are.
     scale : (cell,)
-        What rows and columns are multiplied with.
+        Factors of rows and columns.
     offsets : (leaf + 1,)
     n_values : how many singular values to keep
 
@@ -123,8 +123,8 @@ def pair_spectra(joint, shares, scale, offsets, n_values):
             for x in range(block.shape[0]):
                 for y in range(block.shape[1]):
                     at, to = offsets[i] + x, offsets[j] + y
-                    rest = joint[at, to] - shares[at] * shares[to]
-                    block[x, y] = scale[at] * rest * scale[to]
+                    covariance = joint[at, to] - marginals[at] * marginals[to]
+                    block[x, y] = scale[at] * covariance * scale[to]
             leading_values(block, n_values, reduced, values)
             for value in range(n_values):
                 spectra[i, j, value] = values[value]
@@ -154,7 +154,7 @@ def best_views(spectra, shown, path_ranks, inside, ranks, n_views):
     -------
     stars : (edge,)  the leaf below
     views : (edge, n_views)  the leaves above, strongest first, -1 where there are no more
-    strengths : (edge, n_views)  the singular value of each; zero where no pair will do
+    strengths : (edge, n_views)  the singular value of each; zero where no pair is suitable
     reached : (edge,)  the largest rank, up to the edge's, that any pair shows
     """
     n_edges, n_leaves = inside.shape
@@ -162,7 +162,7 @@ def best_views(spectra, shown, path_ranks, inside, ranks, n_views):
     views = np.full((n_edges, n_views), -1, np.int64)
     strengths = np.zeros((n_edges, n_views))
     reached = np.zeros(n_edges, np.int64)
-    found = np.empty(n_views, np.int64)
+    leaves = np.empty(n_views, np.int64)
     values = np.empty(n_views)
     for edge in range(n_edges):
         best = -1.0
@@ -178,26 +178,26 @@ def best_views(spectra, shown, path_ranks, inside, ranks, n_views):
         for a in range(n_leaves):
             if not inside[edge, a]:
                 continue
-            found[:] = -1
+            leaves[:] = -1
             values[:] = 0.0
             for b in range(n_leaves):
                 if inside[edge, b]:
                     continue
                 value = spectra[a, b, level - 1] if path_ranks[a, b] >= rank else 0.0
                 place = n_views
-                while place > 0 and (found[place - 1] < 0 or values[place - 1] < value):
+                while place > 0 and (leaves[place - 1] < 0 or values[place - 1] < value):
                     place -= 1
                 if place == n_views:
                     continue
                 for later in range(n_views - 1, place, -1):
-                    found[later], values[later] = found[later - 1], values[later - 1]
-                found[place], values[place] = b, value
+                    leaves[later], values[later] = leaves[later - 1], values[later - 1]
+                leaves[place], values[place] = b, value
             score = 0.0
             for view in range(n_views):
                 score += values[view] ** 2
             if score > best:
                 best = score
                 stars[edge] = a
-                views[edge] = found
+                views[edge] = leaves
                 strengths[edge] = values
     return stars, views, strengths, reached

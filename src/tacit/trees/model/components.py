@@ -25,7 +25,7 @@ class Component:
     Attributes
     ----------
     weight : float
-        How often a row is from this tree; 1 where there is only one.
+        Mixture weight of this tree; 1 where there is only one.
     topology : Topology
     tables : Tables or None
         None where the tree holds operators.
@@ -42,7 +42,7 @@ class Component:
 def components_of(
     parameters: Network | Tables | Mixture, topology: Topology, tree: RootedTree
 ) -> tuple[Component, ...]:
-    """The trees of what was learnt, in the order of the mixture.
+    """The trees of a fitted model, in the order of the mixture.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _states(parameters: Network | Tables) -> dict[str, int]:
 
 def heaviest(components: Sequence[Component]) -> Component:
     """The component with the largest weight, the first of several."""
-    return max(components, key=lambda each: each.weight)
+    return max(components, key=lambda component: component.weight)
 
 
 def chosen_component(components: Sequence[Component], number: int | None) -> Component:

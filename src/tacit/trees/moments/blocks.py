@@ -1,4 +1,4 @@
-"""Coded rows, kept as bits where that pays, and the counting of planned tables over them."""
+"""Coded rows, stored as bits where that is faster, and the counting of planned tables over them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, DataError
+from tacit.errors import DataError
 from tacit.trees.moments.plan import Integers, MomentPlan, columns_of
 
 Flags = NDArray[np.bool_]
@@ -25,8 +25,8 @@ ROWS_PER_BLOCK = 1 << 17
 # 512 words = 4 KB per row of bits: those of a few columns stay in the fast caches.
 WORDS_AT_ONCE = 512
 
-# Histograms up to this size are kept in four copies (see `count_rows`), larger ones would fill the cache.
-MOST_CELLS_IN_LANES = 1 << 16
+# Histograms up to this size are counted in four copies (see `count_rows`); larger ones would fill the cache.
+MOST_CELLS_IN_COPIES = 1 << 16
 
 # Tables beyond this size are counted by one thread: a copy for each block would take too much memory.
 MOST_CELLS_PER_THREAD = 1 << 20
@@ -106,7 +106,7 @@ class CodedBlock:
 def coded_blocks(codes: Any, cards: tuple[int, ...], weights: Any) -> tuple[CodedBlock, ...]:
     """The rows in blocks, checked; codes are copied only where their type or order does not fit.
 
-    Whether each code is below its card is found out when it is counted.
+    Whether each code is below its card is checked when it is counted.
     """
     codes = np.asarray(codes)
     if codes.ndim != 2 or codes.dtype.kind not in "iu" or codes.shape[1] != len(cards):
@@ -114,11 +114,9 @@ def coded_blocks(codes: Any, cards: tuple[int, ...], weights: Any) -> tuple[Code
             f"codes of shape {codes.shape} and type {codes.dtype} were given for {len(cards)} columns; "
             "pass integers, one row per case and one column per variable"
         )
-    if min(cards, default=1) < 1:
-        raise ArgumentError(f"column {cards.index(min(cards))} has no category; leave it out")
     if codes.dtype not in (np.int16, np.int32):
-        wide, codes = codes, codes.astype(np.int32, order="F")
-        if (wide != codes).any():
+        original, codes = codes, codes.astype(np.int32, order="F")
+        if (original != codes).any():
             raise DataError("codes beyond the range of int32 were given; number categories from 0")
     codes = np.asfortranarray(codes)
     if weights is not None:
@@ -135,8 +133,10 @@ def coded_blocks(codes: Any, cards: tuple[int, ...], weights: Any) -> tuple[Code
 
 def complete_columns(blocks: Sequence[CodedBlock], cards: tuple[int, ...], n_jobs: int) -> Flags:
     """(column,) Which columns are kept as bits and lack no cell."""
-    found = [packed.complete for packed in _each(blocks, lambda block: block.packed, n_jobs)]
-    return np.asarray(np.logical_and.reduce([columns_of(cards).few, *found]))
+    complete = [
+        packed.complete for packed in _map_blocks(blocks, lambda block: block.packed, n_jobs)
+    ]
+    return np.asarray(np.logical_and.reduce([columns_of(cards).few, *complete]))
 
 
 def counted(
@@ -149,18 +149,18 @@ def counted(
     used : (column,)
         How many categories to count in the tables marked `lean`; what is left out stays zero.
     lean : (table,)
-        Tables that will be completed from smaller ones. Heeded where a table is counted in bits.
+        Tables that will be completed from smaller ones. Used where a table is counted in bits.
     """
     weighted = any(block.source.weights is not None for block in blocks)
     by_bits = plan.by_bits & (not weighted)
-    whole = columns_of(plan.cards).cards
-    shares = ((used, np.flatnonzero(by_bits & lean)), (whole, np.flatnonzero(by_bits & ~lean)))
+    cards = columns_of(plan.cards).cards
+    batches = ((used, np.flatnonzero(by_bits & lean)), (cards, np.flatnonzero(by_bits & ~lean)))
     by_rows = np.flatnonzero(~by_bits)
 
     def count(block: CodedBlock, out: Counts) -> Counts:
-        for categories, which in shares:
-            if len(which):
-                _count_bits(block.packed, plan, categories, which, out)
+        for categories, tables in batches:
+            if len(tables):
+                _count_bits(block.packed, plan, categories, tables, out)
         if len(by_rows):
             _count_rows(block, plan, by_rows, out)
         return out
@@ -170,34 +170,34 @@ def counted(
 
     if plan.n_cells > MOST_CELLS_PER_THREAD:
         return reduce(lambda total, block: count(block, total), blocks, empty())
-    parts = _each(blocks, lambda block: count(block, empty()), n_jobs)
+    parts = _map_blocks(blocks, lambda block: count(block, empty()), n_jobs)
     return reduce(np.add, parts) if blocks else empty()
 
 
 def _count_bits(
-    packed: PackedBits, plan: MomentPlan, used: Integers, which: Integers, out: Counts
+    packed: PackedBits, plan: MomentPlan, used: Integers, tables: Integers, out: Counts
 ) -> None:
-    """Add the tables `which`, counted in bits, to `out`."""
+    """Add the tables `tables`, counted in bits, to `out`."""
     from tacit.trees.loops.counting import count_bits
 
     columns = columns_of(plan.cards)
     layout = plan.members, plan.heads, plan.offsets
-    count_bits(packed.words, columns.first_bits, columns.cards, used, *layout, which, out)
+    count_bits(packed.words, columns.first_bits, columns.cards, used, *layout, tables, out)
 
 
-def _count_rows(block: CodedBlock, plan: MomentPlan, which: Integers, out: Counts) -> None:
-    """Add the tables `which`, as histograms over the rows, to `out`."""
+def _count_rows(block: CodedBlock, plan: MomentPlan, tables: Integers, out: Counts) -> None:
+    """Add the tables `tables`, as histograms over the rows, to `out`."""
     from tacit.trees.loops.counting import count_rows
 
-    lanes = np.zeros((4, len(out)), out.dtype) if len(out) <= MOST_CELLS_IN_LANES else out[None]
+    copies = np.zeros((4, len(out)), out.dtype) if len(out) <= MOST_CELLS_IN_COPIES else out[None]
     rows = block.rows.start, block.rows.stop
     layout = columns_of(plan.cards).cards, plan.members, plan.heads, plan.offsets
-    count_rows(block.checked_codes, block.source.weights, *rows, *layout, which, lanes)
-    if len(lanes) > 1:
-        out += lanes.sum(axis=0)
+    count_rows(block.checked_codes, block.source.weights, *rows, *layout, tables, copies)
+    if len(copies) > 1:
+        out += copies.sum(axis=0)
 
 
-def _each(
+def _map_blocks(
     blocks: Sequence[CodedBlock], work: Callable[[CodedBlock], Result], n_jobs: int
 ) -> Iterator[Result]:
     """The result of each block, in order; compiled loops run at the same time in `n_jobs` threads."""

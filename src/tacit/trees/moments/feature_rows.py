@@ -17,7 +17,7 @@ Flags = NDArray[np.bool_]
 
 
 class FeatureMap(Protocol):
-    """What turns the cells of a column into features."""
+    """Maps the cells of a column to features."""
 
     @property
     def size(self) -> int:
@@ -75,21 +75,21 @@ class FeatureBlock:
 
     def features(self, column: int) -> Array:
         """(row, feature) The features of a column; zero where missing."""
-        found = self.encoders[column].features(self.rows.columns[column])
-        missing = np.isnan(found[:, 0])
+        features = self.encoders[column].features(self.rows.columns[column])
+        missing = np.isnan(features[:, 0])
         if missing.any():
-            found = np.where(missing[:, None], 0.0, found)
+            features = np.where(missing[:, None], 0.0, features)
             self.absent[column] = missing
-        return found
+        return features
 
     def projected(self, column: int, matrix: Array) -> Array:
         """(direction, row) The features of a column in some directions; zero where missing."""
-        found = projected_features(self.encoders[column], self.rows.columns[column], matrix)
-        missing = np.isnan(found[0])
+        projections = projected_features(self.encoders[column], self.rows.columns[column], matrix)
+        missing = np.isnan(projections[0])
         if missing.any():
-            found = np.where(missing, 0.0, found)
+            projections = np.where(missing, 0.0, projections)
             self.absent[column] = missing
-        return found
+        return projections
 
     def held(self, columns: Sequence[int]) -> Array | None:
         """(row,) One where a row has all of some columns, else zero; None if all rows have them."""
@@ -108,7 +108,7 @@ class FeatureBlock:
 def projected_features(encoder: FeatureMap, values: Any, matrix: Array) -> Array:
     """(direction, row) The features of some cells, multiplied with a matrix; NaN where missing.
 
-    Those of a kernel are not formed for it: its values at the pivots go to the directions at once.
+    Features of a kernel are not formed: its values at the pivots are multiplied with one matrix.
     """
     if not isinstance(encoder, KernelEncoder):
         return np.asarray(matrix @ encoder.features(values).T)

@@ -1,6 +1,6 @@
-"""Moments of features: what joint tables are to categories, for columns of any kind.
+"""Moments of features: the counterpart of joint tables for columns of any kind.
 
-A column is seen through some features: the indicators of its categories, or the features of a kernel. The
+A column is represented by features: the indicators of its categories, or the features of a kernel. The
 mean of the product of two columns' features takes the place of their joint table, and likewise for three.
 Rows are read in blocks; the features of a block are formed, summed and dropped.
 """
@@ -23,7 +23,6 @@ from tacit.trees.moments.products import Mode, mean_products
 from tacit.trees.moments.source import PairTables
 
 Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # Cells of the features of a block of rows: 4096 rows of 32 columns with 12 features.
 CELLS_AT_ONCE = 3 << 19
@@ -77,12 +76,12 @@ class FeaturePairs(PairTables):
     @cached_property
     def means(self) -> Array:
         """(a,) Means of the features, over the rows that have the column."""
-        own = np.repeat(np.arange(len(self.cards)), self.cards)
-        cells = np.arange(len(own))
-        support = self.weights.diagonal()[own]
-        squares = np.bincount(own, self.totals**2, minlength=len(self.cards))[own]
-        seen = self.sums[cells, own] / np.where(support > 0, support, 1)
-        return np.where(support > 0, seen, self.totals / squares)
+        column = np.repeat(np.arange(len(self.cards)), self.cards)
+        cells = np.arange(len(column))
+        support = self.weights.diagonal()[column]
+        squares = np.bincount(column, self.totals**2, minlength=len(self.cards))[column]
+        means = self.sums[cells, column] / np.where(support > 0, support, 1)
+        return np.where(support > 0, means, self.totals / squares)
 
     @cached_property
     def covariances(self) -> Array:
@@ -90,8 +89,8 @@ class FeaturePairs(PairTables):
         means = self.sums / np.repeat(np.maximum(self.weights, 1e-300), self.cards, axis=0)
         column = np.repeat(np.arange(len(self.cards)), self.cards)
         means = means[:, column]  # (a, b) of feature a, where the column of b is seen too
-        seen = self._per_cell(self.weights)
-        return np.asarray(self.counts / seen - means * means.T)
+        n_rows = self._per_cell(self.weights)
+        return np.asarray(self.counts / n_rows - means * means.T)
 
     def marginal(self, i: int) -> Array:
         """(n_i,) The mean features of one column, over the rows that have it."""
@@ -138,7 +137,7 @@ class FeatureMoments:
         Parameters
         ----------
         rows : (row, column) array, or one array per column
-            Cells as the encoders want them. Not to be changed afterwards.
+            Cells of the types that the encoders take. Not to be changed afterwards.
         encoders : one per column
         weights : (row,), optional
             How often each row counts.
@@ -159,7 +158,7 @@ class FeatureMoments:
         Parameters
         ----------
         blocks : callable, or anything that can be run through again and again
-            What it returns is run through for `Rows`, (row, column) arrays, or lists of columns.
+            Yields `Rows`, (row, column) arrays, or lists of columns.
         encoders : one per column
         single : bool
             Multiply pairs in single precision, a few thousand rows at a time, and sum in double precision:
@@ -223,14 +222,14 @@ class FeatureMoments:
             elif len(subset) == 2:
                 known[tuple(sorted(subset))] = pairs.joint(*sorted(subset))
                 self._note_unseen(subset, pairs.support(*subset))
-        wanted = {tuple(sorted(subset)): None for subset in subsets}
-        large = [subset for subset in wanted if subset not in known]
-        found = self.projected([[modes[column] for column in subset] for subset in large])
-        known.update(zip(large, found, strict=True))
+        requested = {tuple(sorted(subset)): None for subset in subsets}
+        large = [subset for subset in requested if subset not in known]
+        means = self.projected([[modes[column] for column in subset] for subset in large])
+        known.update(zip(large, means, strict=True))
         return [
-            known[own].transpose(np.argsort(np.argsort(subset, kind="stable")))
+            known[key].transpose(np.argsort(np.argsort(subset, kind="stable")))
             for subset in subsets
-            for own in [tuple(sorted(subset))]
+            for key in [tuple(sorted(subset))]
         ]
 
     def projected(self, requests: Sequence[Sequence[Mode]]) -> list[Array]:
@@ -250,10 +249,10 @@ class FeatureMoments:
         if not requests:
             return []
         complete = bool((self.pairs().weights == self.n_rows).all())
-        found = mean_products(self._passes, self.cards, requests, complete=complete)
+        means = mean_products(self._passes, self.cards, requests, complete=complete)
         return [
             self._in_part(request) if mean is None else mean
-            for request, mean in zip(requests, found, strict=True)
+            for request, mean in zip(requests, means, strict=True)
         ]
 
     @cached_property
@@ -269,10 +268,10 @@ class FeatureMoments:
         *head, last = request
         views = last.views(self.cards)
         requests = [[*head, view] for view in views]
-        found = mean_products(self._passes, self.cards, requests, complete=False)
+        means = mean_products(self._passes, self.cards, requests, complete=False)
         parts = [
-            self._independent(each) if mean is None else mean
-            for each, mean in zip(requests, found, strict=True)
+            self._independent(view_request) if mean is None else mean
+            for view_request, mean in zip(requests, means, strict=True)
         ]
         return np.asarray(np.add.reduce(parts))
 
@@ -316,9 +315,9 @@ class FeatureMoments:
             n_rows += products[-1, -1]
             if block.absent:
                 held = block.held_cells
-                each = held if block.weights is None else held * np.sqrt(block.weights)[:, None]
-                sums += some[:-1] @ each
-                weights += each.T @ each
+                weighted = held if block.weights is None else held * np.sqrt(block.weights)[:, None]
+                sums += some[:-1] @ weighted
+                weights += weighted.T @ weighted
             else:
                 sums += products[:-1, -1:]
                 weights += products[-1, -1]
@@ -332,8 +331,8 @@ class FeatureMoments:
         """Successive blocks of rows."""
         at_once = max(256, CELLS_AT_ONCE // max(sum(self.cards), 1))
         for source in self.sources:
-            for given in source():
-                rows = given if isinstance(given, Rows) else Rows(columns_of(given))
+            for chunk in source():
+                rows = chunk if isinstance(chunk, Rows) else Rows(columns_of(chunk))
                 self._check(rows)
                 for first in range(0, rows.n_rows, at_once):
                     yield FeatureBlock(self.encoders, rows.part(slice(first, first + at_once)))

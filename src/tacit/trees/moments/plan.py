@@ -1,4 +1,4 @@
-"""Which joint tables will be counted, where each stands in memory, and what that costs."""
+"""A plan of joint tables to count: their places in memory, and the cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_CELLS_BY_BITS = 512
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The cards of the columns as the compiled loops want them."""
+    """The cards of the columns as arrays for the compiled loops."""
 
     cards: Integers  # (column,)
     starts: Integers  # (column,)  where a column's categories begin among those of all columns
@@ -36,9 +36,17 @@ class Columns:
     n_bits: int  # rows of bits of all columns together
 
 
+def checked_cards(cards: Sequence[int]) -> tuple[int, ...]:
+    """The numbers of categories of the columns; each has at least one."""
+    cards = tuple(map(int, cards))
+    if min(cards, default=1) < 1:
+        raise ArgumentError(f"column {cards.index(min(cards))} has no category; leave it out")
+    return cards
+
+
 @lru_cache(maxsize=16)
 def columns_of(cards: tuple[int, ...]) -> Columns:
-    """What the loops need to know of columns with so many categories each."""
+    """The `Columns` of these numbers of categories."""
     sizes = np.array(cards, dtype=np.int64)
     few = sizes <= MOST_CATEGORIES_IN_BITS
     bits = sizes * few
@@ -138,18 +146,13 @@ class MomentPlan:
             small &= np.logical_and.reduceat(few, self.heads[:-1])
         return small
 
-    def operations(self, n_rows: int) -> float:
-        """Roughly how many word operations the counting of `n_rows` rows takes."""
-        cells = np.diff(self.offsets)[self.by_bits].sum()
-        return float(n_rows * (cells / 64 + np.count_nonzero(~self.by_bits)))
-
 
 def _are_columns(members: Integers, cards: Sequence[int]) -> bool:
     return not len(members) or 0 <= members.min() <= members.max() < len(cards)
 
 
 def _no_set_text(cards: Sequence[int], keys: Iterable[tuple[int, ...]]) -> str:
-    """The words for the first of some that are not sets of columns."""
+    """The message about the first key that is not a set of columns."""
     columns = set(range(len(cards)))
     wrong = next(key for key in keys if not key or len(set(key) & columns) < len(key))
     return f"{wrong} is not a set of columns: name one or more of 0 .. {len(cards) - 1}, each once"

@@ -21,7 +21,7 @@ from tacit.errors import TooExpensiveError
 from tacit.trees.moments.plan import MOST_CELLS
 
 Array = NDArray[np.float64]
-Group = tuple[int, ...]  # columns whose joint features are looked at as one
+Group = tuple[int, ...]  # columns whose joint features are one view
 
 
 class Block(Protocol):
@@ -54,8 +54,8 @@ class Block(Protocol):
 class Mode:
     """One axis of a result: the joint features of some columns, in a few directions.
 
-    Several groups of columns may be views of the same: then what they say is summed. Their features stand one
-    below the other in the factor.
+    Several groups of columns may be views of the same: their projections are then summed. Their features are
+    stacked in the factor.
     """
 
     groups: tuple[Group, ...]
@@ -113,12 +113,12 @@ def mean_products(
     if complete:
         return _means(passes, cards, requests)
     apart = [[[*head, view] for view in last.views(cards)] for *head, last in requests]
-    found = iter(_means(passes, cards, [request for views in apart for request in views]))
+    means = iter(_means(passes, cards, [request for views in apart for request in views]))
     out: list[Array | None] = []
     for views in apart:
-        parts = list(islice(found, len(views)))
-        seen = [part for part in parts if part is not None]
-        out.append(np.add.reduce(seen) if len(seen) == len(parts) else None)
+        parts = list(islice(means, len(views)))
+        present = [part for part in parts if part is not None]
+        out.append(np.add.reduce(present) if len(present) == len(parts) else None)
     return out
 
 
@@ -193,15 +193,15 @@ class _Plan:
         place = {key: number for number, key in enumerate(distinct)}
         modes = tuple(distinct.values())
         ends = np.cumsum([mode.width(cards) for mode in modes], dtype=np.int64).tolist()
-        spans = tuple(slice(*each) for each in zip([0, *ends], ends, strict=False))
+        spans = tuple(slice(*bounds) for bounds in zip([0, *ends], ends, strict=False))
         heads: dict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
         for number, request in enumerate(requests):
             *head, last = (place[_key(mode)] for mode in request)
             heads[tuple(head)].append((last, number))
         works = []
         for first, lasts in heads.items():
-            own, numbers = zip(*sorted(lasts), strict=True)
-            tail = _Tail(own, numbers, tuple(spans[mode] for mode in own))
+            last_modes, numbers = zip(*sorted(lasts), strict=True)
+            tail = _Tail(last_modes, numbers, tuple(spans[mode] for mode in last_modes))
             works.append((_Head(first, tuple(spans[mode] for mode in first)), tail))
         n_cells = sum(head.size * tail.size for head, tail in works)
         if n_cells > MOST_CELLS:
@@ -239,7 +239,7 @@ class _Plan:
             full = [eye if factor is None else factor for factor, _ in members]
             ends = np.cumsum([0, *(factor.shape[1] for factor in full)]).tolist()
             matrix = np.ascontiguousarray(np.concatenate(full, axis=1).T)
-            rows = [slice(*each) for each in pairwise(ends)]
+            rows = [slice(*bounds) for bounds in pairwise(ends)]
             out[group] = matrix, list(zip(rows, (span for _, span in members), strict=True))
         return out
 
@@ -277,8 +277,8 @@ def _products(factors: Sequence[Array], n_rows: int) -> Array:
     if not factors:
         return np.ones((1, n_rows))
     out = factors[0]
-    for each in factors[1:]:
-        out = (out[:, None] * each).reshape(-1, n_rows)
+    for factor in factors[1:]:
+        out = (out[:, None] * factor).reshape(-1, n_rows)
     return out
 
 

@@ -1,4 +1,4 @@
-"""What learning asks of data: the joint tables of all pairs, and of chosen small sets of columns."""
+"""Moments of the data: the joint tables of all pairs, and of chosen small sets of columns."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from tacit.core.threads import n_threads
 from tacit.errors import DataError, TooExpensiveError
 from tacit.trees.moments.blocks import CodedBlock, Counts, coded_blocks, complete_columns, counted
-from tacit.trees.moments.plan import MOST_CELLS, Integers, MomentPlan, columns_of
+from tacit.trees.moments.plan import MOST_CELLS, Integers, MomentPlan, checked_cards, columns_of
 
 Array = NDArray[np.float64]
 
 
 class Moments(Protocol):
-    """What learning asks of data; it may come from counted rows or from known distributions."""
+    """Moments that learners use, from counted rows or from known distributions."""
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -178,7 +178,7 @@ class CountedMoments:
         DataError
             If codes and cards do not fit; a code beyond its card is found when it is first counted.
         """
-        cards = tuple(map(int, cards))
+        cards = checked_cards(cards)
         blocks = coded_blocks(codes, cards, weights)
         n_jobs = 1 if n_jobs is None or n_jobs == 1 else n_threads(n_jobs) or 1
         return CountedMoments(cards, blocks, n_jobs)
@@ -237,8 +237,8 @@ class CountedMoments:
         if len(tables) == len(subsets):
             return tables
         known = {
-            tuple(sorted(own)): (own, table)
-            for own, table in zip(plan.subsets, tables, strict=True)
+            tuple(sorted(columns)): (columns, table)
+            for columns, table in zip(plan.subsets, tables, strict=True)
         }
         return [_with_axes(*known[tuple(sorted(subset))], subset) for subset in subsets]
 
@@ -305,9 +305,11 @@ class CountedMoments:
         return reduce(np.multiply.outer, self.tables([(column,) for column in subset]))
 
 
-def _with_axes(own: tuple[int, ...], table: Array, asked: tuple[int, ...]) -> Array:
+def _with_axes(columns: tuple[int, ...], table: Array, order: tuple[int, ...]) -> Array:
     """The table with its axes in the order given."""
-    return table if own == asked else table.transpose([own.index(column) for column in asked])
+    return (
+        table if columns == order else table.transpose([columns.index(column) for column in order])
+    )
 
 
 def _check_same_cards(first: tuple[int, ...], second: tuple[int, ...]) -> None:

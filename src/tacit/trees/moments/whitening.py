@@ -1,7 +1,7 @@
-"""How features that are not indicators are scaled, so that they vary alike in all directions.
+"""Whitening of features: scaled so that they have unit variance in all directions.
 
-Indicators are divided by the roots of their shares (`root_scale`). In general that is the inverse root of the
-features' second moments, with the same rows added: for indicators it is the same.
+Indicators are divided by the roots of their probabilities (`root_scale`). In general that is the inverse
+root of the features' second moments, with the same pseudo-rows added; for indicators both agree.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from tacit.trees.moments.features import FeaturePairs
 
 Array = NDArray[np.float64]
 
-# Rows added to each category before its share is taken: rare categories would else be blown up.
+# Pseudo-rows added to each category: rare categories would otherwise get very large weights.
 PSEUDO_ROWS = 5.0
 
-# Directions of kernel features that vary less than this share of the most varying one are scaled as it is.
+# Floor on the variance of a direction of kernel features, as a fraction of the largest.
 LEAST_VARIANCE = 1e-8
 
 
-def root_scale(shares: Array, n_rows: Array | float) -> Array:
-    """One over the root of each category's share; 1 for a category that cannot occur."""
-    padded = shares + PSEUDO_ROWS / np.maximum(n_rows, 1)
+def root_scale(probabilities: Array, n_rows: Array | float) -> Array:
+    """One over the root of each category's probability; 1 for a category that cannot occur."""
+    padded = probabilities + PSEUDO_ROWS / np.maximum(n_rows, 1)
     return 1 / np.sqrt(np.where(padded > 0, padded, 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Turn:
-    """What whitens the features of a leaf, or the joint features of some."""
+    """The whitening of the features of a leaf, or of the joint features of some."""
 
     inverse_root: Array  # (feature, feature)  symmetric
     total: Array  # (feature,)  the constant, for the features as they are
@@ -44,9 +44,9 @@ class Turn:
     @staticmethod
     def of(second: Array, total: Array, n_rows: float) -> Turn:
         """The whitening of features with given second moments and constant."""
-        shares = second.diagonal()
+        probabilities = second.diagonal()
         if (total == 1).all() and not second[~np.eye(len(second), dtype=np.bool_)].any():
-            return _of_indicators(shares, n_rows)
+            return _of_indicators(probabilities, n_rows)
         sizes, vectors = np.linalg.eigh(second)
         padded = sizes + PSEUDO_ROWS / max(n_rows, 1)
         padded = np.maximum(padded, LEAST_VARIANCE * max(sizes[-1], 0.0))
@@ -110,14 +110,14 @@ class Whitening:
             Means of the joint features.
         n_rows
         """
-        own = [self.turns[leaf] for leaf in leaves]
-        if all(turn.indicators for turn in own):
+        turns = [self.turns[leaf] for leaf in leaves]
+        if all(turn.indicators for turn in turns):
             return _of_indicators(means, n_rows)
         return Turn(
-            reduce(_kron, (turn.inverse_root for turn in own), np.ones((1, 1))),
+            reduce(_kron, (turn.inverse_root for turn in turns), np.ones((1, 1))),
             self.total(leaves),
-            reduce(_kron, (turn.constant for turn in own), np.ones(1)),
-            float(np.prod([turn.freedom + 1 for turn in own])) - 1,
+            reduce(_kron, (turn.constant for turn in turns), np.ones(1)),
+            float(np.prod([turn.freedom + 1 for turn in turns])) - 1,
             indicators=False,
         )
 
@@ -133,8 +133,8 @@ def _scaled(turns: Sequence[Turn], second: Array) -> Array:
     return out
 
 
-def _of_indicators(shares: Array, n_rows: float) -> Turn:
-    scale = root_scale(shares, n_rows)
+def _of_indicators(probabilities: Array, n_rows: float) -> Turn:
+    scale = root_scale(probabilities, n_rows)
     return Turn(np.diag(scale), np.ones(len(scale)), 1 / scale, len(scale) - 1.0, indicators=True)
 
 

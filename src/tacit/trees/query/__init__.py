@@ -1,1 +1,1 @@
-"""What a question says, as evidence."""
+"""Evidence from the arguments of a query, and the summary of a model."""

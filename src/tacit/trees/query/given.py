@@ -1,4 +1,4 @@
-"""What a question says, turned into evidence about the columns."""
+"""Evidence on the columns from the arguments of a query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tacit.core.input.encode import category_code
 from tacit.core.input.read_table import encode
 from tacit.core.input.table import MISSING
 from tacit.errors import ArgumentError, ArgumentTypeError, CategoryError, DataError
-from tacit.messages.evidence import Evidence, given
+from tacit.messages.evidence import Evidence, evidence_row
 
 if TYPE_CHECKING:
     from tacit.core.input.table import Column, Schema
@@ -30,7 +30,7 @@ def row_evidence(
     unknown : {"error", "missing"}
         What a value is that is no category.
     soft : mapping of column to (row, category) likelihoods, optional
-        Heeded where the cell itself is missing.
+        Used where the cell itself is missing.
     """
     codes = encode(X, schema, unknown=unknown, partial=True).codes
     return Evidence(codes, soft_likelihoods(soft, schema))
@@ -70,7 +70,7 @@ def given_evidence(schema: Schema, known: Mapping[Any, Any] | None, *, unknown: 
         leaf = schema.index(name)
         column = schema.columns[leaf]
         if isinstance(value, set | frozenset):
-            codes = {_code(column, each, unknown) for each in value}
+            codes = {_code(column, category, unknown) for category in value}
             if codes == {MISSING} and unknown == "missing":
                 continue
             coded[leaf] = codes - {MISSING} if unknown == "missing" else codes
@@ -88,7 +88,7 @@ def given_evidence(schema: Schema, known: Mapping[Any, Any] | None, *, unknown: 
                 )
         else:
             coded[leaf] = _code(column, value, unknown)
-    return given(schema.cards, coded)
+    return evidence_row(schema.cards, coded)
 
 
 def is_column(schema: Schema, target: Any) -> bool:

@@ -23,6 +23,7 @@ MOST_LINES = 60  # of a drawing
 MOST_NODES, MOST_STATES = 12, 12  # with a profile
 MOST_LEAVES = 8  # of a star that is drawn
 TELLING = 4  # cells that a state is described by
+NOTABLE = 0.25  # standard deviations by which the mean of a number in a state differs, to be shown
 
 _FACTS = {
     "n_rows": "rows",
@@ -34,8 +35,15 @@ _FACTS = {
 }
 
 
-def tree_summary(model: TreeModel) -> Summary:
-    """What was learnt, on a page."""
+def tree_summary(model: TreeModel, numbers: Mapping[int, Array] | None = None) -> Summary:
+    """What was learnt, on a page.
+
+    Parameters
+    ----------
+    model : TreeModel
+    numbers : mapping of leaf to (2, feature) array, optional
+        The means of each number and of its square within each of its features.
+    """
     trees = model.trees_
     first = heaviest(trees)
     sections = [
@@ -50,12 +58,12 @@ def tree_summary(model: TreeModel) -> Summary:
         columns = dict(zip(model.schema_.labels, model.schema_.columns, strict=True))
         categories = [column.categories for column in columns.values()]
         names = [str(label) for label in columns]
-        sections += _profiles(first.tables, first.node_states, names, categories)
+        sections += _profiles(first.tables, first.node_states, names, categories, numbers or {})
     return Summary(f"{type(model).__name__}: {_size(model, trees)}", sections)
 
 
 def _size(model: TreeModel, trees: Sequence[Component]) -> str:
-    n_hidden = sum(len(each.node_states) for each in trees)
+    n_hidden = sum(len(tree.node_states) for tree in trees)
     parts = [
         f"{len(model.schema_)} columns",
         f"{n_hidden} hidden node{'' if n_hidden == 1 else 's'}",
@@ -82,9 +90,9 @@ def _choices(diagnostics: Mapping[str, Any]) -> list[Section]:
         ("candidates", "Numbers of states, by held-out log-likelihood"),
     ):
         candidates = diagnostics.get(key, [])
-        columns = list(dict.fromkeys(name for each in candidates for name in each))
+        columns = list(dict.fromkeys(name for candidate in candidates for name in candidate))
         if len(candidates) > 1:
-            rows = [[each.get(name, "") for name in columns] for each in candidates]
+            rows = [[candidate.get(name, "") for name in columns] for candidate in candidates]
             sections.append(Section(heading, columns=columns, rows=rows))
     return sections
 
@@ -93,8 +101,8 @@ def _weights(trees: Sequence[Component]) -> list[Section]:
     if len(trees) == 1:
         return []
     rows = [
-        [number, each.weight, len(each.node_states), max(each.node_states.values(), default=0)]
-        for number, each in enumerate(trees)
+        [number, tree.weight, len(tree.node_states), max(tree.node_states.values(), default=0)]
+        for number, tree in enumerate(trees)
     ]
     columns = ("tree", "weight", "hidden nodes", "most states")
     return [Section("Trees", columns=columns, rows=rows)]
@@ -112,35 +120,41 @@ def _profiles(
     node_states: Mapping[str, int],
     columns: Sequence[str],
     categories: Sequence[Sequence[Any]],
+    numbers: Mapping[int, Array],
 ) -> list[Section]:
-    """For each hidden node how often each state is, and what is much more likely in it than overall."""
+    """For each hidden node the probabilities of its states, and the cells that are typical of each state."""
     tree = tables.tree
     priors = state_priors(tables)
-    # Leaves of numbers have features and no categories to name.
+    # Leaves of numbers have features and no categories to name; their means are shown.
     leaves = [leaf for leaf in range(tree.n_leaves) if len(categories[leaf]) == priors[leaf].size]
     names = {columns[leaf]: categories[leaf] for leaf in leaves}
     overall = {columns[leaf]: priors[leaf] for leaf in leaves}
     nodes = [node for node in tree.hidden if tree.names[node] in node_states][::-1]
     sections = []
     for node in nodes[:MOST_NODES]:
-        given = leaves_given(tables, priors, node)
+        conditionals = leaves_given(tables, priors, node)
         states = profile(
-            {columns[leaf]: given[leaf] for leaf in leaves},
+            {columns[leaf]: conditionals[leaf] for leaf in leaves},
             overall,
             names,
             priors[node].size,
             most=TELLING,
         )
+        cells = [[_telling(*cell) for cell in state] for state in states]
+        if numbers:
+            means = {columns[leaf]: conditionals[leaf] @ numbers[leaf][0] for leaf in numbers}
+            moments = {columns[leaf]: numbers[leaf] @ priors[leaf] for leaf in numbers}
+            for state, telling in enumerate(_telling_means(means, moments)):
+                cells[state][:0] = telling
         rows = [
-            [state, float(priors[node][state]), ", ".join(_telling(*each) for each in cells)]
-            for state, cells in enumerate(states[:MOST_STATES])
+            [state, float(priors[node][state]), ", ".join(telling)]
+            for state, telling in enumerate(cells[:MOST_STATES])
         ]
         heading = f"Hidden node {tree.names[node]}"
-        columns_ = (
-            "state",
-            "probability",
-            "cells with their probability in the state (and overall)",
-        )
+        what = "numbers with their mean" if numbers else ""
+        if leaves:
+            what += (" and " if what else "") + "cells with their probability"
+        columns_ = "state", "probability", f"{what} in the state (and overall)"
         sections.append(Section(heading, columns=columns_, rows=rows))
     if len(nodes) > MOST_NODES:
         sections.append(Section(f"... and {len(nodes) - MOST_NODES} hidden nodes more"))
@@ -149,6 +163,23 @@ def _profiles(
 
 def _telling(column: str, category: Any, within: float, overall: float) -> str:
     return f"{column}={category} {within:.2f} ({overall:.2f})"
+
+
+def _telling_means(means: Mapping[str, Array], moments: Mapping[str, Array]) -> list[list[str]]:
+    """For each state the numbers whose means differ most from the overall ones, in standard deviations."""
+    names = list(means)
+    within = np.array([means[name] for name in names])  # (number, state)
+    overall, squares = np.array([moments[name] for name in names]).T
+    deviations = np.sqrt(np.maximum(squares - overall**2, 1e-300))
+    differences = np.abs(within - overall[:, None]) / deviations[:, None]
+    return [
+        [
+            f"{names[place]} {within[place, state]:.4g} ({overall[place]:.4g})"
+            for place in np.argsort(-differences[:, state], kind="stable")[:TELLING]
+            if differences[place, state] >= NOTABLE
+        ]
+        for state in range(within.shape[1])
+    ]
 
 
 def state_priors(tables: Tables) -> list[Array]:
@@ -164,14 +195,16 @@ def state_priors(tables: Tables) -> list[Array]:
 def leaves_given(tables: Tables, priors: Sequence[Array], node: int) -> dict[int, Array]:
     """P(leaf | state of a hidden node) for every leaf: (state, category)."""
     tree = tables.tree
-    given: dict[int, Array] = {node: np.eye(priors[node].size)}
+    conditionals: dict[int, Array] = {node: np.eye(priors[node].size)}
     above = node
     while above != tree.root:  # towards the root by Bayes' rule, then down from there
         parent = int(tree.parent[above])
         joint = tables.table(above) * priors[parent][:, None]  # (parent, above)
-        given[parent] = given[above] @ (joint / np.maximum(joint.sum(axis=0), 1e-300)).T
+        conditionals[parent] = (
+            conditionals[above] @ (joint / np.maximum(joint.sum(axis=0), 1e-300)).T
+        )
         above = parent
     for below in [*reversed(tree.hidden[:-1]), *range(tree.n_leaves)]:
-        if below not in given:
-            given[below] = given[int(tree.parent[below])] @ tables.table(below)
-    return {leaf: given[leaf] for leaf in range(tree.n_leaves)}
+        if below not in conditionals:
+            conditionals[below] = conditionals[int(tree.parent[below])] @ tables.table(below)
+    return {leaf: conditionals[leaf] for leaf in range(tree.n_leaves)}

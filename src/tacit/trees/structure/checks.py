@@ -55,13 +55,13 @@ def check_known(names: Collection[str], nodes: Sequence[str]) -> None:
 
 def check_columns(observed: Sequence[str], hidden: Collection[str], columns: Sequence[str]) -> None:
     """Raise a `TopologyError` unless the observed nodes are the columns, in any order."""
-    inside, wanted = set(observed), set(columns)
-    if len(wanted) != len(columns):
+    in_tree, in_data = set(observed), set(columns)
+    if len(in_data) != len(columns):
         raise TopologyError(
             f"columns need different names, but {_listed(_twice(columns))} occur twice"
         )
-    missing = [name for name in columns if name not in inside]
-    extra = [name for name in observed if name not in wanted]
+    missing = [name for name in columns if name not in in_tree]
+    extra = [name for name in observed if name not in in_data]
     if not missing and not extra:
         return
     parts = []

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
+from tacit.trees.structure.distance_matrices import Edges, maximum_spanning_tree
 from tacit.trees.structure.rooting import fresh
 from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
-Edges = NDArray[np.int64]
 
 _BLOCK = 100_000  # entries
 
@@ -21,7 +21,7 @@ def mutual_information(counts: NDArray[np.number], cards: Sequence[int]) -> Arra
     """Mutual information of all pairs of variables, in nats.
 
     Each pair is judged by the rows that have both variables. A pair never seen together, or with a
-    constant in it, has none. Values are rounded to 12 digits, so that what ties in theory ties here.
+    constant in it, has none. Values are rounded to 12 digits, so that pairs that tie in theory tie here.
 
     Parameters
     ----------
@@ -62,55 +62,15 @@ def mutual_information(counts: NDArray[np.number], cards: Sequence[int]) -> Arra
         by_variable = np.add.reduceat(_x_log_x(joint), starts[:-1], axis=1)
         joint_sum[block] = np.add.reduceat(by_variable, inside)
     per_row = joint_sum - single_sum - single_sum.T
-    seen = np.where(rows > 0, rows, 1.0)
-    information = np.where(rows > 0, per_row / seen + np.log(seen), 0.0)
+    n_rows = np.where(rows > 0, rows, 1.0)
+    information = np.where(rows > 0, per_row / n_rows + np.log(n_rows), 0.0)
     upper = np.triu(np.maximum(information.round(12), 0.0), k=1)
     return upper + upper.T
 
 
 def _x_log_x(x: Array) -> Array:
-    """Nothing where x is nothing; several times faster than `scipy.special.xlogy`."""
+    """Zero where x is zero; several times faster than `scipy.special.xlogy`."""
     return x * np.log(np.where(x > 0, x, 1.0))
-
-
-def maximum_spanning_tree(weights: Array) -> Edges:
-    """The edges of the heaviest tree over all nodes, by Prim's method from node 0.
-
-    Ties go to the node with the lower number, so the answer does not depend on chance.
-
-    Parameters
-    ----------
-    weights : array (node, node)
-        Symmetric and finite.
-
-    Returns
-    -------
-    array (edge, 2)
-        The node that was in the tree and the node that it brought in, in the order of joining.
-
-    Examples
-    --------
-    >>> maximum_spanning_tree(np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]]))
-    array([[0, 2],
-           [2, 1]])
-    """
-    n_nodes = len(weights)
-    edges = np.empty((max(n_nodes - 1, 0), 2), dtype=np.int64)
-    if n_nodes == 0:
-        return edges
-    best = weights[0].astype(np.float64)  # heaviest edge from the tree to each node outside it
-    origin = np.zeros(n_nodes, dtype=np.int64)  # where that edge starts
-    outside = np.ones(n_nodes, dtype=bool)
-    joined = 0
-    for step in range(n_nodes - 1):
-        outside[joined] = False
-        best[joined] = -np.inf
-        better = outside & (weights[joined] > best)
-        best[better] = weights[joined][better]
-        origin[better] = joined
-        joined = int(np.argmax(best))
-        edges[step] = origin[joined], joined
-    return edges
 
 
 def chow_liu_edges(
@@ -123,7 +83,7 @@ def chow_liu_edges(
     counts, cards
         See `mutual_information`.
     per_degree : float
-        What is taken off the information of a pair for each degree of freedom, (r-1)(c-1) of them for r and
+        Penalty on the information of a pair for each degree of freedom, (r-1)(c-1) of them for r and
         c categories: ``log(N) / (2 N)`` is the Bayesian information criterion. Without it variables with many
         categories look more informative than they are.
 

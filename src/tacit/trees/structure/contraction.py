@@ -1,4 +1,4 @@
-"""Hidden nodes that say nothing about what is observed, taken out of a tree."""
+"""Superfluous hidden nodes removed from a tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def contract(
     neighbours : mapping of str to sequence of str
         The tree.
     hidden : sequence of str
-        The nodes that may go.
+        The nodes that may be removed.
     lengths : dict
         Lengths of edges by the set of their ends; two known lengths are added.
 
@@ -38,13 +38,13 @@ def contract(
     while waiting:
         name = waiting.pop()
         others = left.pop(name)
-        found = [known.pop(frozenset((name, other)), None) for other in others]
+        edge_lengths = [known.pop(frozenset((name, other)), None) for other in others]
         if len(others) == _THROUGH:
             one, two = others
             left[one][left[one].index(name)] = two
             left[two][left[two].index(name)] = one
-            if found[0] is not None and found[1] is not None:
-                known[frozenset((one, two))] = found[0] + found[1]
+            if edge_lengths[0] is not None and edge_lengths[1] is not None:
+                known[frozenset((one, two))] = edge_lengths[0] + edge_lengths[1]
         else:
             for other in others:
                 left[other].remove(name)

@@ -1,4 +1,4 @@
-"""How far variables are apart in the tree that made them, from their covariances.
+"""Distances between variables in the tree that generated them, from their covariances.
 
 A tree metric is a dependence that multiplies along paths: its negative logarithm is a length that adds up,
 so that a tree can be found from the distances of all pairs (`structure.neighbour_joining`). Every metric here
@@ -33,7 +33,7 @@ class Distances:
     """Distances between all pairs of variables, and which of them the data support."""
 
     values: Array  # (i, j)  symmetric, finite, not negative, zero on the diagonal
-    supported: Flags  # (i, j)  False where nothing tells a pair from an independent one
+    supported: Flags  # (i, j)  False where the pair could be independent
 
 
 def covariance_distances(
@@ -42,7 +42,7 @@ def covariance_distances(
     """Distances between variables from the covariances of their features.
 
     With ``n_values=None`` the dependence of two variables is the size (Frobenius norm) of their
-    cross-covariance, ``|C_ij|² / (|C_ii| |C_jj|)``, less what noise adds to the square, and the distance half
+    cross-covariance, ``|C_ij|² / (|C_ii| |C_jj|)``, minus the noise in the square, and the distance half
     of its negative logarithm. It
     adds up along paths if all hidden variables have two states, or everything is Gaussian with one number
     each; otherwise nearly so, far pairs being ruled by their largest singular value. With a number it is
@@ -98,8 +98,8 @@ def covariance_distances(
             noise = freedom**-0.25  # of a factor, in units of 1 / sqrt(n_rows)
         else:
             values = _block_values(covariance, starts, sizes, n_values)  # (i, j, value)
-            own = np.sqrt(values[np.arange(n), np.arange(n)])
-            factors = values / (own[:, None] * own)
+            scales = np.sqrt(values[np.arange(n), np.arange(n)])
+            factors = values / (scales[:, None] * scales)
             noise = np.ones((n, n))
         supported &= factors[..., -1] > 2 * np.maximum(noise / np.sqrt(rows), _LEAST)
         factors = np.where(supported[..., None], factors, factors * _fewer(rows)[..., None])
@@ -143,11 +143,11 @@ def _with_links(supported: Flags, norms: Array, spread: Array, rows: Array) -> F
         member = (label[:, None] == np.arange(n_blocks)).astype(np.float64)  # (variable, block)
         among = np.sqrt(member.T @ norms**2 @ member)
         per_block = member.T @ (spread > 0).astype(np.float64)
-        seen = member.sum(axis=0)
-        between = member.T @ rows @ member / np.multiply.outer(seen, seen)
+        n_members = member.sum(axis=0)
+        between = member.T @ rows @ member / np.multiply.outer(n_members, n_members)
         with np.errstate(divide="ignore", invalid="ignore"):  # of constants
             linked = np.triu(_dependent(among, per_block, between), k=1)
-        linked &= np.maximum.outer(seen, seen) > 1  # single variables were judged before
+        linked &= np.maximum.outer(n_members, n_members) > 1  # single variables were judged before
         if not linked.any():
             return supported
         for one, other in np.argwhere(linked):
@@ -206,8 +206,8 @@ def _block_values(
 ) -> Array:
     """(i, j, value) The largest singular values of all blocks with i <= j; zero where there are fewer."""
     n, widest = len(sizes), max(sizes)
-    found = np.zeros((n, n, n_values))
-    kept = min(n_values, widest)
+    singular_values = np.zeros((n, n, n_values))
+    n_kept = min(n_values, widest)
     # Every block is filled up with zeros, which adds zeros to its singular values.
     place = starts[:, None] + np.arange(widest)  # (variable, feature)
     absent = np.arange(widest) >= np.asarray(sizes)[:, None]
@@ -218,8 +218,8 @@ def _block_values(
         i, j = first[begin : begin + step], second[begin : begin + step]
         blocks = covariance[place[i][:, :, None], place[j][:, None, :]]  # (pair, feature, feature)
         blocks[absent[i][:, :, None] | absent[j][:, None, :]] = 0.0
-        found[i, j, :kept] = np.linalg.svd(blocks, compute_uv=False)[:, :kept]
-    return found
+        singular_values[i, j, :n_kept] = np.linalg.svd(blocks, compute_uv=False)[:, :n_kept]
+    return singular_values
 
 
 def discrete_distances(
@@ -264,8 +264,8 @@ def discrete_distances(
     if n_states is not None and n_states < 2:
         raise ArgumentError(f"n_states={n_states}; hidden variables have at least two states")
     covariance, rows = _indicator_covariances(counts, cards)
-    whole = np.issubdtype(counts.dtype, np.integer)
-    are_counts = whole or rows.max(initial=0.0) > 1 + 1e-9
+    are_integers = np.issubdtype(counts.dtype, np.integer)
+    are_counts = are_integers or rows.max(initial=0.0) > 1 + 1e-9
     if n_rows is None and rows.any() and not are_counts:
         raise ArgumentError(
             "these are probabilities, not counts; say with n_rows how many rows are behind them "
@@ -287,9 +287,9 @@ def _indicator_covariances(counts: NDArray[np.number], cards: Sequence[int]) -> 
         block = covariance[starts[i] : starts[i + 1]]  # (category of i, category of all)
         singles = np.add.reduceat(block, starts[:-1], axis=1)  # (category of i, j)
         rows[i] = singles.sum(axis=0)
-        seen = np.where(rows[i] > 0, rows[i], 1.0)
-        singles /= seen
-        block /= np.repeat(seen, cards)
+        n_rows = np.where(rows[i] > 0, rows[i], 1.0)
+        singles /= n_rows
+        block /= np.repeat(n_rows, cards)
         block -= np.repeat(singles, cards, axis=1) * block.sum(axis=0)
     return covariance, rows
 
@@ -318,18 +318,18 @@ def gaussian_distances(X: Any) -> Distances:
     numbers = _numbers(X)
     n = numbers.shape[1]
     present = ~np.isnan(numbers)
-    held = present.astype(np.float64)
-    n_seen = np.maximum(held.sum(axis=0), 1)
+    is_present = present.astype(np.float64)
+    n_present = np.maximum(is_present.sum(axis=0), 1)
     # Centred and scaled first: sums of squares of large numbers with small differences lose them.
     centred = np.where(present, numbers, 0.0)
-    centred = np.where(present, centred - centred.sum(axis=0) / n_seen, 0.0)
-    scale = np.sqrt((centred**2).sum(axis=0) / n_seen)
+    centred = np.where(present, centred - centred.sum(axis=0) / n_present, 0.0)
+    scale = np.sqrt((centred**2).sum(axis=0) / n_present)
     centred /= np.where(scale > 0, scale, 1.0)
-    rows = held.T @ held  # (i, j)
-    seen = np.maximum(rows, 1)
-    means = centred.T @ held / seen  # (i, j) of column i, over the rows that have both
-    squares = (centred**2).T @ held / seen - means**2
-    products = centred.T @ centred / seen - means * means.T
+    rows = is_present.T @ is_present  # (i, j)
+    n_rows = np.maximum(rows, 1)
+    means = centred.T @ is_present / n_rows  # (i, j) of column i, over the rows that have both
+    squares = (centred**2).T @ is_present / n_rows - means**2
+    products = centred.T @ centred / n_rows - means * means.T
     spread = np.sqrt(np.maximum(squares, 0.0) * np.maximum(squares.T, 0.0))
     correlation = np.divide(products, spread, out=np.zeros((n, n)), where=spread > 1e-12)
     return covariance_distances(correlation, [1] * n, rows)
@@ -358,8 +358,8 @@ def nonparanormal_distances(X: Any) -> Distances:
 
     numbers = _numbers(X)
     ranks = rankdata(numbers, axis=0, nan_policy="omit") if numbers.size else numbers
-    n_seen = (~np.isnan(numbers)).sum(axis=0)
-    return gaussian_distances(ndtri(ranks / (n_seen + 1)))
+    n_present = (~np.isnan(numbers)).sum(axis=0)
+    return gaussian_distances(ndtri(ranks / (n_present + 1)))
 
 
 def _numbers(X: Any) -> Array:

@@ -1,4 +1,4 @@
-"""A tree while it is being made: numbered nodes that can be joined, cut and merged."""
+"""A tree under construction: numbered nodes that can be joined, cut and merged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.trees.structure.neighbour_joining import _blocks
+from tacit.trees.structure.distance_matrices import connected_blocks
 from tacit.trees.structure.rooting import fresh
 from tacit.trees.structure.topology import Topology
 
@@ -68,11 +68,11 @@ class Draft:
         del self.near[other][one]
         return self.near[one].pop(other)
 
-    def merge(self, kept: int, gone: int) -> None:
+    def merge(self, node: int, removed: int) -> None:
         """Make two neighbours one node."""
-        self.cut(kept, gone)
-        for other in list(self.near[gone]):
-            self.join(kept, other, self.cut(gone, other))
+        self.cut(node, removed)
+        for other in list(self.near[removed]):
+            self.join(node, other, self.cut(removed, other))
 
     def edges(self) -> list[Edge]:
         """Every edge once, with its length."""
@@ -100,21 +100,21 @@ class Draft:
 
     def paths(self) -> Array:
         """Distances between the observed variables along the tree: (variable, variable)."""
-        found = np.zeros((self.n_observed, self.n_observed))
+        distances = np.zeros((self.n_observed, self.n_observed))
         order, above = self.walk(0)
         # Of each node, the variables that were found behind it so far, and how far they are from it.
         behind: dict[int, tuple[Integers, Array]] = {}
         for node in reversed(order):
-            own = [node] if node < self.n_observed else []
-            members, far = np.array(own, dtype=np.int64), np.zeros(len(own))
+            variables = [node] if node < self.n_observed else []
+            members, depths = np.array(variables, dtype=np.int64), np.zeros(len(variables))
             for other, length in self.near[node].items():
                 if other != above[node]:
                     theirs, apart = behind.pop(other)
                     apart = apart + length
-                    found[np.ix_(members, theirs)] = np.add.outer(far, apart)
-                    members, far = np.append(members, theirs), np.append(far, apart)
-            behind[node] = members, far
-        return found + found.T
+                    distances[np.ix_(members, theirs)] = np.add.outer(depths, apart)
+                    members, depths = np.append(members, theirs), np.append(depths, apart)
+            behind[node] = members, depths
+        return distances + distances.T
 
     def walk(self, start: int) -> tuple[list[int], dict[int, int]]:
         """All nodes, nearest first, and the neighbour of each towards the start."""
@@ -137,36 +137,36 @@ def learnt_in_blocks(learn: Callable[[Array], Draft], similarity: Array, support
     similarity : (variable, variable)
     supported : (variable, variable) of bool or None
         Variables that no chain of supported pairs joins are in different blocks. These meet in one more
-        hidden node, each at half the largest distance of all, and each held next to the variable that is most
-        similar to some other block: if anything, this one tells where it belongs.
+        hidden node, each at half the largest distance of all, and each attached next to the variable that is
+        most similar to some other block.
     """
-    blocks = _blocks(supported, len(similarity))
+    blocks = connected_blocks(supported, len(similarity))
     if len(blocks) == 1:
         return learn(similarity)
-    whole = Draft(len(similarity))
-    far = -float(np.log(similarity.min()))
-    posts = []
+    joined = Draft(len(similarity))
+    largest = -float(np.log(similarity.min()))
+    anchors = []
     for block in blocks:
         draft = learn(similarity[np.ix_(block, block)])
         number = {place: int(variable) for place, variable in enumerate(block)}
         for node in range(draft.n_observed, len(draft.near)):
             if draft.near[node]:
-                number[node] = whole.add()
+                number[node] = joined.add()
         for one, other, length in draft.edges():
-            whole.join(number[one], number[other], length)
+            joined.join(number[one], number[other], length)
         outside = np.delete(similarity[block], block, axis=1)
-        posts.append(_post(whole, int(block[outside.max(axis=1).argmax()])))
-    if len(posts) == 2:
-        whole.join(posts[0], posts[1], far)
+        anchors.append(_anchor(joined, int(block[outside.max(axis=1).argmax()])))
+    if len(anchors) == 2:
+        joined.join(anchors[0], anchors[1], largest)
     else:
-        hub = whole.add()
-        for node in posts:
-            whole.join(hub, node, far / 2)
-    return whole
+        hub = joined.add()
+        for node in anchors:
+            joined.join(hub, node, largest / 2)
+    return joined
 
 
-def _post(draft: Draft, variable: int) -> int:
-    """The node to hold a block by: next to a variable, or in the middle of two; a lone one itself."""
+def _anchor(draft: Draft, variable: int) -> int:
+    """The node by which a block is attached: next to a variable, or between two; a lone one itself."""
     if len(draft.near[variable]) != 1:
         return variable
     (other,) = draft.near[variable]

@@ -1,4 +1,4 @@
-"""Trees made to fit distances better: branches interchanged, lengths estimated, the best one chosen."""
+"""Refining trees by nearest-neighbour interchange: branches swapped, lengths estimated anew."""
 
 from __future__ import annotations
 
@@ -10,78 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
+from tacit.trees.structure.distance_matrices import checked_distances
 from tacit.trees.structure.draft import Draft
-from tacit.trees.structure.neighbour_joining import _checked
-from tacit.trees.structure.quartets import LONGEST, SHORTEST, Quartets, quartets_of
-from tacit.trees.structure.topology import Topology
+from tacit.trees.structure.quartets import LONGEST, SHORTEST, Quartets, floor_of, quartets_of
 
 Array = NDArray[np.float64]
 
 MOST_ROUNDS = 60
 # A pairing must be better than that of the tree by more than rounding errors.
 LEAST_GAIN = 1e-9
-# And by so many standard errors of the length of the edge: where nothing is clear, the tree stays as it
+# And by this many standard errors of the length of the edge: where nothing is clear, the tree stays as it
 # was made.
 CLEAR = 0.7
-# Of the noise of a similarity: what is less is taken for this much.
-FLOOR = 0.3
-# Share of independence in what is compared by likelihood.
+# Weight of the identity matrix in the correlations that are compared by likelihood.
 RIDGE = 1e-3
-
-
-def refine_topology(
-    topology: Topology,
-    distances: Any,
-    names: Sequence[str],
-    *,
-    n_rows: float | None = None,
-    n_states: int = 2,
-) -> Topology:
-    """The tree with neighbouring branches interchanged wherever the distances say so, and new lengths.
-
-    Each side of an edge is represented by the best linear guess of the edge's end from the variables on
-    that side, so that the four branches around the edge are compared with all that is known about them.
-    Where another pairing of the four has the smaller sum of distances, two of them change places. Nodes
-    with more than three neighbours, and observed ones, keep them.
-
-    Neighbour joining and its kin decide once and cannot go back; this mends most of what they got wrong.
-
-    Parameters
-    ----------
-    topology : Topology
-        A tree over the variables.
-    distances : (variable, variable)
-        Additive along the true tree, up to noise.
-    names : sequence of str
-        Names of the variables, in the order of the distances.
-    n_rows : float, optional
-        Rows that the distances were estimated from; without it they count as exact.
-    n_states : int
-        Singular values that each distance is made of: 2 for correlations, k for determinants of k states.
-
-    Returns
-    -------
-    Topology
-        With lengths, none of them negative.
-
-    Examples
-    --------
-    >>> distances = np.array([[0, 3, 7, 8], [3, 0, 8, 9], [7, 8, 0, 5], [8, 9, 5, 0]])
-    >>> wrong = Topology.from_newick("((a,c),(b,d));")
-    >>> refine_topology(wrong, distances, "abcd").to_newick()
-    '(a:1.0,b:2.0,(c:2.0,d:3.0)h2:4.0)h1;'
-    """
-    similarity = similarity_of(distances, names, n_states)
-    draft = Draft.of(topology, names)
-    refine(draft, similarity, effective_rows(n_rows, n_states))
-    return draft.topology(names, scale=n_states - 1)
 
 
 def similarity_of(distances: Any, names: Sequence[str], n_states: int) -> Array:
     """exp(-distance) per singular value; distances checked."""
     if n_states < 2:
         raise ArgumentError(f"n_states={n_states}; hidden variables have at least two states")
-    return np.exp(-np.maximum(_checked(distances, len(names)), 0.0) / (n_states - 1))
+    return np.exp(-np.maximum(checked_distances(distances, len(names)), 0.0) / (n_states - 1))
 
 
 def effective_rows(n_rows: float | None, n_states: int) -> float | None:
@@ -93,20 +42,22 @@ def effective_rows(n_rows: float | None, n_states: int) -> float | None:
     return n_rows * (n_states - 1)
 
 
-def floor_of(n_rows: float | None) -> float:
-    """A similarity so small that it could be chance, or nearly nothing where there is no noise."""
-    return 1e-300 if n_rows is None else FLOOR / math.sqrt(n_rows)
-
-
 def refine(draft: Draft, similarity: Array, n_rows: float | None) -> None:
-    """Interchange branches and estimate lengths until no interchange is better; the draft changes."""
+    """Interchange branches and estimate lengths until no interchange is better; the draft changes.
+
+    Each side of an edge is represented by the best linear guess of the edge's end from the variables on
+    that side, so that the four branches around the edge are compared with all that is known about them.
+    Where another pairing of the four has the smaller sum of distances, two of them change places. Nodes
+    with more than three neighbours, and observed ones, keep them. Neighbour joining cannot revise an early
+    decision; this corrects most of what it got wrong.
+    """
     if not draft.edges():
         return
-    found = refit(draft, similarity, n_rows, n_rounds=3)
+    quartets = refit(draft, similarity, n_rows, n_rounds=3)
     for _ in range(MOST_ROUNDS):
-        if not interchange(draft, found, n_rows):
+        if not interchange(draft, quartets, n_rows):
             return
-        found = refit(draft, similarity, n_rows)
+        quartets = refit(draft, similarity, n_rows)
 
 
 def refit(draft: Draft, similarity: Array, n_rows: float | None, n_rounds: int = 2) -> Quartets:
@@ -115,42 +66,42 @@ def refit(draft: Draft, similarity: Array, n_rows: float | None, n_rounds: int =
     More than one round, because how the variables of a group are weighted depends on the lengths.
     """
     floor = floor_of(n_rows)
-    found = quartets_of(draft, similarity, floor)
+    quartets = quartets_of(draft, similarity, floor)
     for _ in range(n_rounds):
-        lengths = np.clip(found.lengths, SHORTEST, LONGEST).tolist()
-        for (one, other), length in zip(found.ends.tolist(), lengths, strict=True):
+        lengths = np.clip(quartets.lengths, SHORTEST, LONGEST).tolist()
+        for (one, other), length in zip(quartets.ends.tolist(), lengths, strict=True):
             draft.join(one, other, length)
-        found = quartets_of(draft, similarity, floor)
-    return found
+        quartets = quartets_of(draft, similarity, floor)
+    return quartets
 
 
-def interchange(draft: Draft, found: Quartets, n_rows: float | None) -> int:
+def interchange(draft: Draft, quartets: Quartets, n_rows: float | None) -> int:
     """Swap branches across edges where another pairing is better, the clearest first; how many swaps.
 
     Edges whose branches were just moved wait for the next round.
     """
-    gains = found.sums[:, 0] - found.sums[:, 1:].min(axis=1)
-    noise = np.sqrt(np.maximum(found.variances, 1e-300))
+    gains = quartets.sums[:, 0] - quartets.sums[:, 1:].min(axis=1)
+    noise = np.sqrt(np.maximum(quartets.variances, 1e-300))
     needed = np.full(len(gains), LEAST_GAIN)
     if n_rows is not None:
         needed = np.maximum(needed, CLEAR * noise / math.sqrt(n_rows))
     moved: set[int] = set()
     n_swaps = 0
     for edge in np.argsort(-gains / noise):
-        one, other = found.ends[edge].tolist()
+        one, other = quartets.ends[edge].tolist()
         if gains[edge] <= needed[edge] or not _both_binary(draft, one, other):
             continue
-        here = [node for node in draft.near[one] if node != other]  # groups A and B
-        there = [node for node in draft.near[other] if node != one]  # groups C and D
-        around = {one, other, *here, *there}
+        groups_ab = [node for node in draft.near[one] if node != other]  # groups A and B
+        groups_cd = [node for node in draft.near[other] if node != one]  # groups C and D
+        around = {one, other, *groups_ab, *groups_cd}
         if around & moved:
             continue
         moved |= around
         # A goes together with C (AC + BD) or with D (AD + BC), so B makes room for it.
-        leaving, partner = here[1], there[int(np.argmin(found.sums[edge, 1:]))]
-        length, back = draft.cut(one, leaving), draft.cut(other, partner)
+        leaving, partner = groups_ab[1], groups_cd[int(np.argmin(quartets.sums[edge, 1:]))]
+        length, partner_length = draft.cut(one, leaving), draft.cut(other, partner)
         draft.join(other, leaving, length)
-        draft.join(one, partner, back)
+        draft.join(one, partner, partner_length)
         n_swaps += 1
     return n_swaps
 
@@ -163,7 +114,7 @@ def _both_binary(draft: Draft, one: int, other: int) -> bool:
 def surrogate_likelihood(draft: Draft, similarity: Array) -> float:
     """Natural log-likelihood per row of Gaussian variables with these correlations under the tree's.
 
-    For variables of any kind it weighs the deviations of all pairs as their noise and its dependence ask for,
+    For variables of any kind it weights the deviations of all pairs by the covariance of their noise,
     which sums of squares do not.
     """
     of_tree = np.exp(-draft.paths())

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError
-from tacit.trees.structure.chow_liu import maximum_spanning_tree
+from tacit.trees.structure.distance_matrices import (
+    checked_distances,
+    connected_blocks,
+    maximum_spanning_tree,
+)
 from tacit.trees.structure.rooting import centre, fresh
 from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Edge = tuple[int, int, float]  # two nodes and the length; leaves have the lowest numbers
-
-_SYMMETRY = 1e-8  # of the largest distance
-_ROWS = 256
 
 
 def neighbor_joining(
@@ -93,10 +93,10 @@ def _joined_edges(matrix: Array) -> list[Edge]:
     lengths = np.empty((n - 2, 3))
     join_neighbours(matrix, joined, lengths)
     hubs = np.arange(n, 2 * n - 2).repeat(3)
-    found = joined.ravel() >= 0
-    ends = joined.ravel()[found]
+    is_edge = joined.ravel() >= 0
+    ends = joined.ravel()[is_edge]
     return list(
-        zip(hubs[found].tolist(), ends.tolist(), lengths.ravel()[found].tolist(), strict=True)
+        zip(hubs[is_edge].tolist(), ends.tolist(), lengths.ravel()[is_edge].tolist(), strict=True)
     )
 
 
@@ -109,15 +109,15 @@ def _locally_joined_edges(matrix: Array) -> list[Edge]:
     # Sums of lengths decide between nodes with as many neighbours, so that their numbers have no influence.
     by_degree = sorted(range(n), key=lambda leaf: (-len(tree[leaf]), sum(tree[leaf].values())))
     # A hidden node is represented by the leaf around which it was found, at some distance from it.
-    stands_for, offset = list(range(n)), [0.0] * n
+    representative, offset = list(range(n)), [0.0] * n
     for leaf in by_degree:
         if len(tree[leaf]) < 2:
             break
         family = [leaf, *sorted(tree[leaf])]
-        leaves = [stands_for[node] for node in family]
+        leaves = [representative[node] for node in family]
         edges = _joined_edges(matrix[np.ix_(leaves, leaves)])
         _splice(tree, family, edges, offset)
-        stands_for += [leaf] * (len(family) - 2)
+        representative += [leaf] * (len(family) - 2)
         _measure(tree, leaf, offset)
     return [
         (one, other, d) for one, near in enumerate(tree) for other, d in near.items() if other < one
@@ -145,12 +145,12 @@ def _measure(tree: list[dict[int, float]], leaf: int, offset: list[float]) -> No
     """Distances from a leaf to the hidden nodes that were just found around it, appended to `offset`."""
     first_new = len(offset)
     offset += [0.0] * (len(tree) - first_new)
-    frontier, seen = [leaf], {leaf}
+    frontier, measured = [leaf], {leaf}
     for node in frontier:  # grows while it is read
         for other, length in tree[node].items():
-            if other >= first_new and other not in seen:
+            if other >= first_new and other not in measured:
                 offset[other] = offset[node] + length
-                seen.add(other)
+                measured.add(other)
                 frontier.append(other)
 
 
@@ -166,28 +166,28 @@ def _in_blocks(
     clip: bool,
 ) -> Topology:
     """The trees of all blocks, joined."""
-    matrix = _checked(distances, len(names))
-    blocks = _blocks(supported, len(names))
+    matrix = checked_distances(distances, len(names))
+    blocks = connected_blocks(supported, len(names))
     if len(blocks) == 1:
         edges = make(matrix)
     else:
-        far = float(matrix.max())
-        edges, posts, n_nodes = [], [], len(names)
+        largest = float(matrix.max())
+        edges, anchors, n_nodes = [], [], len(names)
         for block in blocks:
-            own = make(matrix[np.ix_(block, block)])
-            edges_of_block, post, n_nodes = _placed(own, block, n_nodes)
+            edges_within = make(matrix[np.ix_(block, block)])
+            edges_of_block, anchor, n_nodes = _placed(edges_within, block, n_nodes)
             edges += edges_of_block
-            posts.append(post)
+            anchors.append(anchor)
         edges += (
-            [(posts[0], posts[1], far)]
-            if len(posts) == 2
-            else [(n_nodes, post, far / 2) for post in posts]
+            [(anchors[0], anchors[1], largest)]
+            if len(anchors) == 2
+            else [(n_nodes, anchor, largest / 2) for anchor in anchors]
         )
     return _topology(edges, names, clip=clip)
 
 
 def _placed(edges: list[Edge], block: Integers, n_nodes: int) -> tuple[list[Edge], int, int]:
-    """A block's edges as numbered in the whole tree, the node to hold it by, and how many nodes there are."""
+    """A block's edges as numbered in the whole tree, the node that attaches it, and the number of nodes."""
     if len(block) == 1:
         return [], int(block[0]), n_nodes
     if len(block) == 2:  # the middle of the only edge
@@ -202,49 +202,7 @@ def _placed(edges: list[Edge], block: Integers, n_nodes: int) -> tuple[list[Edge
     return placed, int(centre(near)), n_nodes + len(block) - 2
 
 
-def _blocks(supported: Any, n: int) -> list[Integers]:
-    """The leaves of each block, in the order of their first leaves."""
-    if supported is None:
-        return [np.arange(n)]
-    from scipy.sparse.csgraph import connected_components
-
-    flags = np.asarray(supported, dtype=np.bool_)
-    if flags.shape != (n, n):
-        raise ArgumentError(
-            f"supported says which of {n} x {n} distances count; its shape is {flags.shape}"
-        )
-    n_blocks, label = connected_components(flags, directed=False)
-    return [np.flatnonzero(label == block) for block in range(n_blocks)]
-
-
 # ------------------------------------------------------------------------- in and out
-
-
-def _checked(distances: Any, n: int) -> Array:
-    """A copy of the distances, exactly symmetric, zero on the diagonal."""
-    if n == 0:
-        raise ArgumentError("there are no leaves; a tree needs at least one")
-    matrix = np.array(distances, dtype=np.float64, order="C")
-    if matrix.shape != (n, n):
-        raise ArgumentError(f"distances of {n} leaves are needed, not an array {matrix.shape}")
-    np.fill_diagonal(matrix, 0.0)
-    largest = np.abs([matrix.min(), matrix.max()]).max()
-    if not np.isfinite(largest):
-        raise ArgumentError(
-            "distances must be finite; give what is unknown the largest distance that is known"
-        )
-    for first in range(0, n, _ROWS):
-        rows = slice(first, first + _ROWS)
-        here, there = matrix[rows, first:], matrix[first:, rows].T
-        if not np.array_equal(here, there):
-            if np.abs(here - there).max() > _SYMMETRY * largest:
-                raise ArgumentError(
-                    "distances must be symmetric; if yours differ by direction, average them: (d + d.T) / 2"
-                )
-            mean = (here + there) / 2
-            matrix[rows, first:] = mean
-            matrix[first:, rows] = mean.T
-    return matrix
 
 
 def _topology(edges: list[Edge], names: Sequence[str], *, clip: bool) -> Topology:

@@ -36,7 +36,7 @@ _MISPLACED = {
 
 @dataclass(frozen=True, slots=True)
 class NewickTree:
-    """A tree as the text tells it: parents before children, children in the order of the text."""
+    """A parsed tree: parents before children, children in the order of the text."""
 
     labels: tuple[str | None, ...]  # (node,)  None where the text gives no name
     parents: tuple[int, ...]  # (node,)  -1 at the top, which is node 0
@@ -56,8 +56,8 @@ def read_newick(text: str) -> NewickTree:
     parents, node, state, inner = [-1], 0, "start", set[int]()
     for kind, value, place in _tokens(text):
         if kind not in _FOLLOWS[state]:
-            what = _MISPLACED.get(state) or _MISPLACED.get(kind, _MISPLACED["name"])
-            raise _error(text, place, what)
+            problem = _MISPLACED.get(state) or _MISPLACED.get(kind, _MISPLACED["name"])
+            raise _error(text, place, problem)
         if kind in ",);" and labels[node] is None and node not in inner:
             raise _error(text, place, f"a leaf without a name stands before {value!r}")
         if kind in ",)" and node == 0:
@@ -122,12 +122,12 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
         elif mark in "(),:;":
             yield mark, mark, place
             place += 1
-        elif found := _QUOTED.match(text, place):
-            yield "quoted", found[0][1:-1].replace(mark * 2, mark), place
-            place = found.end()
-        elif found := _PLAIN.match(text, place):
-            yield "name", found[0], place
-            place = found.end()
+        elif match := _QUOTED.match(text, place):
+            yield "quoted", match[0][1:-1].replace(mark * 2, mark), place
+            place = match.end()
+        elif match := _PLAIN.match(text, place):
+            yield "name", match[0], place
+            place = match.end()
         else:
             raise _error(text, place, f"{mark!r} has no partner")
 
@@ -141,8 +141,8 @@ def _after_comment(text: str, start: int) -> int:
     raise _error(text, start, "a comment is opened here and never closed")
 
 
-def _error(text: str, place: int, what: str) -> TopologyError:
+def _error(text: str, place: int, problem: str) -> TopologyError:
     line = text.count("\n", 0, place) + 1
     column = place - text.rfind("\n", 0, place)
     around = text[max(0, place - 20) : place + 20]
-    return TopologyError(f"Newick text, line {line}, column {column}: {what} (near {around!r})")
+    return TopologyError(f"Newick text, line {line}, column {column}: {problem} (near {around!r})")

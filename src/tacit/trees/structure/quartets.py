@@ -1,7 +1,8 @@
-"""How long each edge of a tree is and how sure that is, by the four groups of variables around it."""
+"""Length of each edge of a tree and its variance, from the four groups of variables around it."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,14 +16,16 @@ Integers = NDArray[np.int64]
 
 # Of a draft; distances beyond the longest tell nothing, and one of zero would make a guess certain.
 SHORTEST, LONGEST = 1e-9, 12.0
+# Of the noise of a similarity: what is less is taken for this much.
+FLOOR = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class Quartets:
     """Groups A, B on one side of each edge and C, D on its other side.
 
-    A group stands for what lies behind one or more neighbours of the edge's end; where an end is observed, it
-    is both of its side's groups.
+    A group represents the variables behind one or more neighbours of the edge's end; an observed end is both
+    groups of its side.
     """
 
     ends: Integers  # (edge, 2)
@@ -71,18 +74,25 @@ class Quartets:
         with it is so for those too.
         """
         length = np.maximum(self.lengths, 0.0)
-        far = self.depths[:, :, None] + self.depths[:, None, :]
-        far[:, :2, 2:] += length[:, None, None]
-        far[:, 2:, :2] += length[:, None, None]
-        far[:, range(4), range(4)] = 0.0
+        distance = self.depths[:, :, None] + self.depths[:, None, :]
+        distance[:, :2, 2:] += length[:, None, None]
+        distance[:, 2:, :2] += length[:, None, None]
+        distance[:, range(4), range(4)] = 0.0
         same = (self.depths[:, [0, 2]] == 0) & (self.depths[:, [1, 3]] == 0)
-        far[:, 0, 1] = far[:, 1, 0] = np.where(same[:, 0], 0.0, far[:, 0, 1])
-        far[:, 2, 3] = far[:, 3, 2] = np.where(same[:, 1], 0.0, far[:, 2, 3])
+        distance[:, 0, 1] = distance[:, 1, 0] = np.where(same[:, 0], 0.0, distance[:, 0, 1])
+        distance[:, 2, 3] = distance[:, 3, 2] = np.where(same[:, 1], 0.0, distance[:, 2, 3])
         one, other = np.array([0, 2, 0, 1, 0, 1]), np.array([1, 3, 2, 3, 3, 2])
         i, j, k, l = one[:, None], other[:, None], one[None, :], other[None, :]
-        together = far[:, i, j] + far[:, k, l]
-        crossed = np.minimum(far[:, i, k] + far[:, j, l], far[:, i, l] + far[:, j, k])
+        together = distance[:, i, j] + distance[:, k, l]
+        crossed = np.minimum(
+            distance[:, i, k] + distance[:, j, l], distance[:, i, l] + distance[:, j, k]
+        )
         return np.expm1(together - np.minimum(together, crossed))
+
+
+def floor_of(n_rows: float | None) -> float:
+    """A similarity so small that it could be chance, or nearly nothing where there is no noise."""
+    return 1e-300 if n_rows is None else FLOOR / math.sqrt(n_rows)
 
 
 def quartets_of(draft: Draft, similarity: Array, floor: float) -> Quartets:
@@ -98,7 +108,7 @@ def quartets_of(draft: Draft, similarity: Array, floor: float) -> Quartets:
     similarity : (variable, variable)
         exp(-distance).
     floor : float
-        Least similarity that counts as such.
+        Least similarity that counts as such, see `floor_of`.
     """
     from tacit.trees.loops.grouping import MOST_VARIABLES, gather_sides, quartets
 
@@ -110,24 +120,24 @@ def quartets_of(draft: Draft, similarity: Array, floor: float) -> Quartets:
             slot[node, other] = len(slot)
         starts[node + 1] = len(slot)
     near = np.array([other for _, other in slot], dtype=np.int64)
-    back = np.array([slot[other, node] for node, other in slot], dtype=np.int64)
+    reverse = np.array([slot[other, node] for node, other in slot], dtype=np.int64)
     lengths = np.array([length for others in draft.near for length in others.values()])
     lengths = np.clip(lengths, SHORTEST, LONGEST)
-    rest = order[1:]
-    upwards = [slot[above[node], node] for node in reversed(rest)]
-    downwards = [slot[node, above[node]] for node in rest]
+    below = order[1:]
+    upwards = [slot[above[node], node] for node in reversed(below)]
+    downwards = [slot[node, above[node]] for node in below]
     members = np.zeros((len(slot), MOST_VARIABLES), dtype=np.int64)
     weights = np.zeros((len(slot), MOST_VARIABLES))
     counts, strengths = np.zeros(len(slot), dtype=np.int64), np.zeros(len(slot))
     gather_sides(
-        np.array(upwards + downwards), starts, near, back, lengths, draft.n_observed,
+        np.array(upwards + downwards), starts, near, reverse, lengths, draft.n_observed,
         members, weights, counts, strengths,
     )  # fmt: skip
     ends = np.array([(one, other) for one, other, _ in draft.edges()], dtype=np.int64)
     slots = np.array([(slot[a, b], slot[b, a]) for a, b in ends.tolist()], dtype=np.int64)
-    found, depths = np.empty((len(ends), 4, 4)), np.empty((len(ends), 4))
+    similarities, depths = np.empty((len(ends), 4, 4)), np.empty((len(ends), 4))
     quartets(
         ends, slots, similarity, starts, lengths, draft.n_observed,
-        members, weights, counts, strengths, found, depths,
+        members, weights, counts, strengths, similarities, depths,
     )  # fmt: skip
-    return Quartets(ends, -np.log(np.maximum(found, floor)), depths)
+    return Quartets(ends, -np.log(np.maximum(similarities, floor)), depths)

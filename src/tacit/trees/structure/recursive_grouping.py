@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.trees.structure.chow_liu import maximum_spanning_tree
+from tacit.trees.structure.distance_matrices import maximum_spanning_tree
 from tacit.trees.structure.draft import Draft, Edge, learnt_in_blocks
-from tacit.trees.structure.interchange import effective_rows, floor_of, refine, similarity_of
-from tacit.trees.structure.quartets import SHORTEST
+from tacit.trees.structure.interchange import effective_rows, refine, similarity_of
+from tacit.trees.structure.quartets import SHORTEST, floor_of
 from tacit.trees.structure.short_edges import contract_insignificant
 from tacit.trees.structure.topology import Topology
 
@@ -36,7 +36,7 @@ def recursive_grouping(
     Siblings are found by Choi's test: their distances to all other variables differ by the same number.
     Here the spread of the differences is measured in units of its noise, which grows exponentially with
     distance, and a group is replaced by the best linear guess of its parent. Then branches are
-    interchanged wherever that fits better (`refine_topology`), and edges whose length could be chance are
+    interchanged wherever that fits better (`interchange.refine`), and edges whose length could be chance are
     contracted, which leaves nodes of any degree, and observed variables inside the tree. Exact distances
     of a tree without superfluous hidden nodes give back the tree. Takes time cubic in the number of
     variables.
@@ -144,9 +144,9 @@ def _siblings(similarity: Array, floor: float, exact: bool) -> list[Edge]:
         for row, length in zip(rows, lengths[step].tolist(), strict=True):
             edges.append((n_variables + step, node[row], max(length - depth[row], 0.0)))
         node[rows[0]], depth[rows[0]] = n_variables + step, _guess_depth(lengths[step])
-    far = -np.log(np.maximum(similarity[np.ix_(last, last)], floor))
+    distances = -np.log(np.maximum(similarity[np.ix_(last, last)], floor))
     for place, row in enumerate(last.tolist()):
-        others = far[place].sum() - far[place, place] - far[place - 1, place - 2]
+        others = distances[place].sum() - distances[place, place] - distances[place - 1, place - 2]
         edges.append((2 * n_variables - 3, node[row], max(0.5 * float(others) - depth[row], 0.0)))
     return edges
 
@@ -169,13 +169,13 @@ def _spanning_draft(similarity: Array, floor: float, exact: bool) -> Draft:
     draft = Draft(n_variables)
     for one, other in maximum_spanning_tree(-distances).tolist():
         draft.join(one, other, float(distances[one, other]))
-    stands_for = [(variable, 0.0) for variable in range(n_variables)]
+    representatives = [(variable, 0.0) for variable in range(n_variables)]
     for middle in sorted(range(n_variables), key=lambda node: -len(draft.near[node])):
         family = [middle, *sorted(draft.near[middle])]
         if len(family) < 3:
             continue
-        stand, moved = zip(*(stands_for[node] for node in family), strict=True)
-        apart = distances[np.ix_(stand, stand)] - np.add.outer(moved, moved)
+        variables, moved = zip(*(representatives[node] for node in family), strict=True)
+        apart = distances[np.ix_(variables, variables)] - np.add.outer(moved, moved)
         local = np.exp(-np.maximum(apart, SHORTEST))
         np.fill_diagonal(local, 1.0)
         for node in family[1:]:
@@ -188,5 +188,5 @@ def _spanning_draft(similarity: Array, floor: float, exact: bool) -> Draft:
         reach = {0: 0.0}
         for node in order[1:]:
             reach[node] = reach[above[node]] + within.near[node][above[node]]
-        stands_for += [(middle, reach[node]) for node in range(len(family), len(number))]
+        representatives += [(middle, reach[node]) for node in range(len(family), len(number))]
     return draft

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.trees.structure.distance_matrices import connected_blocks
 from tacit.trees.structure.draft import Draft, learnt_in_blocks
 from tacit.trees.structure.interchange import (
     effective_rows,
-    floor_of,
     refine,
     refit,
     similarity_of,
     surrogate_likelihood,
 )
-from tacit.trees.structure.neighbour_joining import _blocks, _joined_edges, _locally_joined_edges
+from tacit.trees.structure.neighbour_joining import _joined_edges, _locally_joined_edges
+from tacit.trees.structure.quartets import floor_of
 from tacit.trees.structure.short_edges import merge_shortest
 from tacit.trees.structure.topology import Topology
 
@@ -38,13 +39,19 @@ def refined_joining(
 ) -> Topology:
     """The better of neighbour joining and joining around a spanning tree, after both were refined.
 
-    Which of the two finds the better tree depends on its shape, and `refine_topology` makes either better.
+    Which of the two finds the better tree depends on its shape, and `interchange.refine` makes either better.
     Judged by `surrogate_likelihood`, one of the two is kept.
 
     Parameters
     ----------
-    distances, names, n_rows, n_states
-        As in `refine_topology`.
+    distances : (variable, variable)
+        Additive along the true tree, up to noise.
+    names : sequence of str
+        Names of the variables, in the order of the distances.
+    n_rows : float, optional
+        Rows that the distances were estimated from; without it they count as exact.
+    n_states : int
+        Singular values that each distance is made of: 2 for correlations, k for determinants of k states.
     supported : (variable, variable) of bool, optional
         Which distances the data support. Variables without any meet the others in one more hidden node, at
         half the largest distance of all. Blocks of several variables with no supported distance between
@@ -65,15 +72,15 @@ def refined_joining(
     rows = effective_rows(n_rows, n_states)
     similarity = similarity_of(distances, names, n_states)
     if supported is None:
-        return _better(similarity, rows).topology(names, scale=n_states - 1)
-    blocks = [block for block in _blocks(supported, len(names)) if len(block) > 1]
+        return _likelier(similarity, rows).topology(names, scale=n_states - 1)
+    blocks = [block for block in connected_blocks(supported, len(names)) if len(block) > 1]
     several = np.zeros(len(names), dtype=np.bool_)
     for block in blocks:
         several[block] = True
     place = np.cumsum(several) - 1  # among the variables of these blocks
 
     def learnt(within: Array) -> Draft:
-        draft = _better(within, rows)
+        draft = _likelier(within, rows)
         if len(within) > 1 and len(blocks) > 2:
             _contract_between(draft, [place[block] for block in blocks], within, rows)
         return draft
@@ -82,10 +89,13 @@ def refined_joining(
     return learnt_in_blocks(learnt, similarity, together).topology(names, scale=n_states - 1)
 
 
-def _better(similarity: Array, n_rows: float | None) -> Draft:
+def _likelier(similarity: Array, n_rows: float | None) -> Draft:
     """The likelier of two drafts: joined all together, and around a spanning tree."""
-    far = -np.log(np.maximum(similarity, floor_of(n_rows)))
-    drafts = [Draft(len(far), join(far.copy())) for join in (_joined_edges, _locally_joined_edges)]
+    distances = -np.log(np.maximum(similarity, floor_of(n_rows)))
+    drafts = [
+        Draft(len(distances), join(distances.copy()))
+        for join in (_joined_edges, _locally_joined_edges)
+    ]
     for draft in drafts:
         refine(draft, similarity, n_rows)
     return max(drafts, key=lambda draft: surrogate_likelihood(draft, similarity))
@@ -96,14 +106,14 @@ def _contract_between(
 ) -> None:
     """Contract what lies between blocks and could be chance; the draft changes."""
     while True:
-        found = refit(draft, similarity, n_rows)
+        quartets = refit(draft, similarity, n_rows)
         if n_rows is None:
             return
         inside = _nodes_of_blocks(draft, blocks)
-        between = [not inside & set(pair) for pair in found.ends.tolist()]
-        limits = CLEAR * np.sqrt(np.maximum(found.variances, 1e-300) / n_rows)
-        ratios = np.where(between, found.lengths / limits, np.inf)
-        if not merge_shortest(draft, found, ratios):
+        between = [not inside & set(pair) for pair in quartets.ends.tolist()]
+        limits = CLEAR * np.sqrt(np.maximum(quartets.variances, 1e-300) / n_rows)
+        ratios = np.where(between, quartets.lengths / limits, np.inf)
+        if not merge_shortest(draft, quartets, ratios):
             return
 
 

@@ -1,4 +1,4 @@
-"""Where to hold a tree so that its paths are short, and how to number it for the engine."""
+"""The centre of a tree, and its nodes numbered for message passing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _sum_of_distances(neighbours: Neighbours, start: str) -> int:
 
 
 def rooted_tree(neighbours: Neighbours, columns: Sequence[str]) -> RootedTree:
-    """A tree without superfluous hidden nodes, held at its centre and numbered for the engine.
+    """A tree without superfluous hidden nodes, rooted at its centre and numbered for message passing.
 
     An observed variable inside the tree becomes a leaf under a hidden copy of itself. So does the first
     of two variables joined directly, and a lone variable: the root must be hidden.

@@ -1,4 +1,4 @@
-"""Edges too short to stand for anything, contracted."""
+"""Contraction of edges whose lengths are not significant."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
 
-# Without noise, lengths below this share of the longest distance are rounding errors.
+# Without noise, lengths below this fraction of the longest distance are rounding errors.
 ROUNDING = 1e-7
-# Squared misfits that noise is taken to have had before any were seen; see `noise_factor`.
+# Weight of the prior, in squared misfits; see `noise_factor`.
 PRIOR_MISFITS = 8.0
 
 
@@ -46,7 +46,7 @@ def contract_short(topology: Topology, least: float, *, observed: bool = False) 
     """
     if math.isnan(least):
         raise ArgumentError("least is NaN; give the length below which edges are contracted")
-    seen = set(topology.observed)
+    observed_names = set(topology.observed)
     short = [
         (length, one, other)
         for (one, other), length in zip(topology.edges, topology.lengths, strict=True)
@@ -59,10 +59,12 @@ def contract_short(topology: Topology, least: float, *, observed: bool = False) 
             name = home[name]
         return name
 
-    for _, one, other in sorted(short, key=lambda each: each[0]):
-        kept, gone = sorted((now(one), now(other)), key=lambda name: name not in seen)
-        if gone not in seen and (observed or kept not in seen):
-            home[gone] = kept
+    for _, one, other in sorted(short, key=lambda edge: edge[0]):
+        remaining, removed = sorted(
+            (now(one), now(other)), key=lambda name: name not in observed_names
+        )
+        if removed not in observed_names and (observed or remaining not in observed_names):
+            home[removed] = remaining
     left = [
         (now(one), now(other), length)
         for (one, other), length in zip(topology.edges, topology.lengths, strict=True)
@@ -102,25 +104,25 @@ def contract_insignificant(
     """
     factor = None
     while draft.edges():
-        found = refit(draft, similarity, n_rows)
+        quartets = refit(draft, similarity, n_rows)
         if n_rows is None:
-            limits = np.full(len(found.ends), ROUNDING * max(draft.paths().max(), 1e-300))
+            limits = np.full(len(quartets.ends), ROUNDING * max(draft.paths().max(), 1e-300))
         else:
             if factor is None:  # of the tree before anything was contracted: more is left to fit
-                factor = noise_factor(found, n_rows)
-            bar = math.log(n_rows) + 1.5 * math.log(max(len(found.ends), 1))
-            limits = np.sqrt(bar * factor * found.variances / n_rows)
+                factor = noise_factor(quartets, n_rows)
+            bar = math.log(n_rows) + 1.5 * math.log(max(len(quartets.ends), 1))
+            limits = np.sqrt(bar * factor * quartets.variances / n_rows)
         limits = np.maximum(limits, max(least, 1e-300))  # equal variables: no length, no noise
-        if not merge_shortest(draft, found, found.lengths / limits):
+        if not merge_shortest(draft, quartets, quartets.lengths / limits):
             return
 
 
-def noise_factor(found: Quartets, n_rows: float) -> float:
+def noise_factor(quartets: Quartets, n_rows: float) -> float:
     """How much larger than by the model of noise the variance of distances is, by how they misfit the tree.
 
     Of two pairings that every tree says are equally long, the difference is noise alone.
     """
-    misfits = n_rows * found.misfits[np.isfinite(found.misfits)]
+    misfits = n_rows * quartets.misfits[np.isfinite(quartets.misfits)]
     if not len(misfits):
         return 1.0
     # Some edges are misplaced, and their misfits are not noise: the largest are cut.
@@ -128,17 +130,19 @@ def noise_factor(found: Quartets, n_rows: float) -> float:
     return max(1.0, (float(misfits.sum()) + PRIOR_MISFITS) / (len(misfits) + PRIOR_MISFITS))
 
 
-def merge_shortest(draft: Draft, found: Quartets, ratios: Array) -> int:
+def merge_shortest(draft: Draft, quartets: Quartets, ratios: Array) -> int:
     """Merge the ends of edges with ratio below one, of neighbouring ones the smallest only; how many."""
     touched: set[int] = set()
     n_merged = 0
     for edge in np.argsort(ratios):
         if ratios[edge] >= 1.0:
             break
-        kept, gone = found.ends[edge].tolist()  # the lower number first, so observed before hidden
-        if gone < draft.n_observed or touched & {kept, gone}:
+        remaining, removed = quartets.ends[
+            edge
+        ].tolist()  # the lower number first, so observed before hidden
+        if removed < draft.n_observed or touched & {remaining, removed}:
             continue
-        touched |= {kept, gone, *draft.near[kept], *draft.near[gone]}
-        draft.merge(kept, gone)
+        touched |= {remaining, removed, *draft.near[remaining], *draft.near[removed]}
+        draft.merge(remaining, removed)
         n_merged += 1
     return n_merged

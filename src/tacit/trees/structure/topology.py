@@ -171,7 +171,7 @@ class Topology:
 
     @classmethod
     def parse(cls, structure: Any, columns: Sequence[str]) -> Topology:
-        """The tree that a user meant, checked against the columns and contracted.
+        """The tree given by a user, checked against the columns and contracted.
 
         Parameters
         ----------
@@ -195,30 +195,30 @@ class Topology:
         Topology(4 observed, 2 hidden)
         """
         if isinstance(structure, Topology):
-            found = structure
+            topology = structure
         elif isinstance(structure, str) and structure.endswith(";"):
-            found = _remembered(structure, tuple(columns))
+            topology = _remembered(structure, tuple(columns))
         else:
-            found = cls(*parts_of(structure, set(columns)))
-        check_columns(found.observed, found.hidden, columns)
-        return found.contracted()
+            topology = cls(*parts_of(structure, set(columns)))
+        check_columns(topology.observed, topology.hidden, columns)
+        return topology.contracted()
 
-    # -- what it says -------------------------------------------------------------------------
+    # -- properties ----------------------------------------------------------------------------
 
     @cached_property
     def hidden(self) -> tuple[str, ...]:
         """Names of the nodes that are not observed."""
-        seen = set(self.observed)
-        return tuple(name for name in self.nodes if name not in seen)
+        observed = set(self.observed)
+        return tuple(name for name in self.nodes if name not in observed)
 
     @cached_property
     def neighbours(self) -> Mapping[str, tuple[str, ...]]:
         """The nodes joined to each node."""
-        found: dict[str, list[str]] = {name: [] for name in self.nodes}
+        neighbours: dict[str, list[str]] = {name: [] for name in self.nodes}
         for one, other in self.edges:
-            found[one].append(other)
-            found[other].append(one)
-        return MappingProxyType({name: tuple(others) for name, others in found.items()})
+            neighbours[one].append(other)
+            neighbours[other].append(one)
+        return MappingProxyType({name: tuple(others) for name, others in neighbours.items()})
 
     @cached_property
     def edge_lengths(self) -> Lengths:
@@ -318,10 +318,10 @@ class Topology:
         import networkx as nx
 
         graph: nx.Graph[str] = nx.Graph()
-        seen = set(self.observed)
+        observed = set(self.observed)
         for name in self.nodes:
             states = {"n_states": self.n_states[name]} if name in self.n_states else {}
-            graph.add_node(name, observed=name in seen, **states)
+            graph.add_node(name, observed=name in observed, **states)
         for (one, other), length in zip(self.edges, self.lengths, strict=True):
             graph.add_edge(one, other, **({} if length is None else {"length": length}))
         return graph
@@ -337,11 +337,11 @@ class Topology:
         ├─ ● b
         └─ ● c
         """
-        seen = set(self.observed)
+        observed = set(self.observed)
 
         def describe(name: str) -> str:
             states = f" ({self.n_states[name]} states)" if name in self.n_states else ""
-            return f"{'●' if name in seen else '○'} {name}{states}"
+            return f"{'●' if name in observed else '○'} {name}{states}"
 
         return text_drawing(self.neighbours, self.centre, describe)
 
@@ -375,8 +375,8 @@ class Topology:
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields as plain values, without what can be computed again."""
-        kept = {name: getattr(self, name) for name in ("nodes", "edges", "observed", "lengths")}
-        return {**kept, "n_states": dict(self.n_states)}
+        fields = {name: getattr(self, name) for name in ("nodes", "edges", "observed", "lengths")}
+        return {**fields, "n_states": dict(self.n_states)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Back from plain values, checked as if new."""

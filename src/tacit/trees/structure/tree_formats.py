@@ -1,4 +1,4 @@
-"""The forms in which a tree comes: Newick, edges, networkx; each becomes the same few fields."""
+"""Trees from Newick, edges or networkx, as the fields of a `Topology`."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def parts_of(structure: Any, columns: Collection[str]) -> Parts:
     if hasattr(structure, "nodes") and hasattr(structure, "edges"):
         return networkx_parts(structure, columns)
     if isinstance(structure, Iterable) and not isinstance(structure, Mapping):
-        found = edge_parts(structure, None)
-        leaves, listed = set(found.observed), set(columns)
-        seen = tuple(name for name in found.nodes if name in leaves or name in listed)
-        return found._replace(observed=seen)
+        parts = edge_parts(structure, None)
+        leaves, listed = set(parts.observed), set(columns)
+        observed = tuple(name for name in parts.nodes if name in leaves or name in listed)
+        return parts._replace(observed=observed)
     raise ArgumentTypeError(
         f"a tree is given as a Topology, Newick text or its path, a networkx graph or a list of "
         f"edges, not as {type(structure).__name__}"
@@ -71,35 +71,39 @@ def newick_parts(text: str, listed: Collection[str] | None) -> Parts:
     tree = read_newick(text)
     inner = set(tree.parents)
     top_is_leaf = tree.parents.count(0) == 1
-    seen = [
+    is_observed = [
         label is not None and label in listed if listed is not None else False
         for label in tree.labels
     ]
-    seen = [named or node not in inner for node, named in enumerate(seen)]
+    is_observed = [named or node not in inner for node, named in enumerate(is_observed)]
     if top_is_leaf and listed is None:
-        seen[0] = tree.labels[0] is not None
-    names = _names(tree.labels, seen)
+        is_observed[0] = tree.labels[0] is not None
+    names = _names(tree.labels, is_observed)
     return Parts(
         nodes=names,
         edges=tuple((names[up], names[n]) for n, up in enumerate(tree.parents) if up >= 0),
-        observed=tuple(name for name, is_seen in zip(names, seen, strict=True) if is_seen),
+        observed=tuple(
+            name for name, is_variable in zip(names, is_observed, strict=True) if is_variable
+        ),
         lengths=tree.lengths[1:],
     )
 
 
-def _names(labels: Sequence[str | None], seen: Sequence[bool]) -> tuple[str, ...]:
+def _names(labels: Sequence[str | None], is_observed: Sequence[bool]) -> tuple[str, ...]:
     """A name for every node: hidden ones without a label of their own become h1, h2, ..."""
     uses: dict[str | None, int] = {}
     for label in labels:
         uses[label] = uses.get(label, 0) + 1
-    variables = {label for label, is_seen in zip(labels, seen, strict=True) if is_seen}
+    variables = {
+        label for label, is_variable in zip(labels, is_observed, strict=True) if is_variable
+    }
     names: list[str] = []
     count = 0
-    for label, is_seen in zip(labels, seen, strict=True):
+    for label, is_variable in zip(labels, is_observed, strict=True):
         # Support values stand where names of inner nodes would: repeated, they name nothing. A hidden
         # node labelled like a variable is another matter: it stays, and is refused as a double.
-        own = uses[label] == 1 or is_seen or label in variables
-        if label is not None and own:
+        has_name = uses[label] == 1 or is_variable or label in variables
+        if label is not None and has_name:
             names.append(label)
             continue
         count += 1
@@ -126,11 +130,11 @@ def edge_parts(edges: Iterable[Sequence[Any]], observed: Iterable[str] | None) -
         for name in pairs[-1]:
             uses[name] = uses.get(name, 0) + 1
     if observed is None:
-        seen = tuple(name for name, count in uses.items() if count == 1)
+        observed_names = tuple(name for name, count in uses.items() if count == 1)
     else:
-        seen = tuple(dict.fromkeys(str(name) for name in observed))
-    nodes = tuple(uses) if pairs else seen
-    return Parts(nodes, tuple(pairs), seen, tuple(lengths))
+        observed_names = tuple(dict.fromkeys(str(name) for name in observed))
+    nodes = tuple(uses) if pairs else observed_names
+    return Parts(nodes, tuple(pairs), observed_names, tuple(lengths))
 
 
 def networkx_parts(graph: nx.Graph[Any], listed: Collection[str]) -> Parts:
@@ -145,9 +149,9 @@ def networkx_parts(graph: nx.Graph[Any], listed: Collection[str]) -> Parts:
         edges=tuple((str(one), str(other)) for one, other in graph.edges()),
         observed=tuple(
             str(name)
-            for name, kept in nodes
-            if kept.get("observed", str(name) in listed or uses[name] <= 1)
+            for name, fields in nodes
+            if fields.get("observed", str(name) in listed or uses[name] <= 1)
         ),
-        lengths=tuple(kept.get("length") for _, _, kept in graph.edges(data=True)),
-        n_states={str(name): kept["n_states"] for name, kept in nodes if "n_states" in kept},
+        lengths=tuple(fields.get("length") for _, _, fields in graph.edges(data=True)),
+        n_states={str(name): fields["n_states"] for name, fields in nodes if "n_states" in fields},
     )

@@ -1,4 +1,4 @@
-"""Learning probabilistic automata: starts from clusters, EM that climbs and stops, sampling."""
+"""Learning probabilistic automata: starts from clusters, EM that improves and stops, sampling."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def deterministic():
 
 
 @pytest.mark.parametrize("tied", [False, True])
-def test_steps_climb_to_a_fixed_point(tied):
+def test_steps_improve_to_a_fixed_point(tied):
     tree = PrefixTree.of(sampled(random_tables(0, 3, 2), 300))
     initial = random_automaton(2, 3, np.random.default_rng(0), tied=tied)
     layout = initial.layout
@@ -53,11 +53,11 @@ def test_steps_climb_to_a_fixed_point(tied):
         objective, values, _ = step(values)
         trace.append(objective)
     assert (np.diff(trace) > -1e-8).all()
-    found = polished_automaton(initial, tree, prior=PRIOR, gain=1e-6, max_iter=500)
-    assert found.converged
-    assert step(found.tables.flat)[0] >= trace[-1]
-    after = step(found.tables.flat)[1]
-    assert layout.tables(after).emit == pytest.approx(found.tables.emit, abs=0.01)
+    result = polished_automaton(initial, tree, prior=PRIOR, gain=1e-6, max_iter=500)
+    assert result.converged
+    assert step(result.tables.flat)[0] >= trace[-1]
+    after = step(result.tables.flat)[1]
+    assert layout.tables(after).emit == pytest.approx(result.tables.emit, abs=0.01)
 
 
 def test_held_out_sequences_stop_it_and_the_best_is_kept():
@@ -68,32 +68,32 @@ def test_held_out_sequences_stop_it_and_the_best_is_kept():
     stopped = polished_automaton(
         initial, tree, prior=weak, gain=1e-9, max_iter=300, held_out=held, patience=5
     )
-    whole = polished_automaton(initial, tree, prior=weak, gain=1e-9, max_iter=300)
-    assert stopped.n_steps < whole.n_steps
+    unstopped = polished_automaton(initial, tree, prior=weak, gain=1e-9, max_iter=300)
+    assert stopped.n_steps < unstopped.n_steps
     assert stopped.held_out == pytest.approx(log_likelihood(stopped.tables, held))
-    assert stopped.held_out > log_likelihood(whole.tables, held)
+    assert stopped.held_out > log_likelihood(unstopped.tables, held)
 
 
-def test_clusters_of_beginnings_are_the_states():
+def test_clusters_of_prefixes_are_the_states():
     truth = deterministic()
     tree = PrefixTree.of(sampled(truth, 5000))
-    found = clustered_automaton(
+    start = clustered_automaton(
         tree, embedded(tree)[:, :3], 3, np.random.default_rng(0), tied=False
     )
-    gap = log_likelihood(truth, tree) - log_likelihood(found, tree)
+    gap = log_likelihood(truth, tree) - log_likelihood(start, tree)
     assert gap / tree.n_sequences < 0.02
-    better = polished_automaton(found, tree, prior=PRIOR, gain=1e-3, max_iter=100).tables
-    assert log_likelihood(better, tree) > log_likelihood(truth, tree) - 20
+    polished = polished_automaton(start, tree, prior=PRIOR, gain=1e-3, max_iter=100).tables
+    assert log_likelihood(polished, tree) > log_likelihood(truth, tree) - 20
 
 
 def test_labels_are_counted():
     made = Sequences(np.array([0, 1, 0], dtype=np.int32), np.array([2, 1]), (0, 1))
     tree = PrefixTree.of(made)  # nothing, 0, 01
-    found = counted_automaton(tree, np.array([0, 1, 0]), 2, tied=False)
-    assert found.initial == pytest.approx(np.array([2.05, 0.05]) / 2.1)
-    assert found.emit[0] == pytest.approx(np.array([2.1, 0.1, 1.1]) / 3.3)
-    assert found.emit[1] == pytest.approx(np.array([0.1, 1.1, 1.1]) / 2.3)
-    assert found.transitions[0, 0] == pytest.approx(np.array([0.05, 2.05]) / 2.1)
+    tables = counted_automaton(tree, np.array([0, 1, 0]), 2, tied=False)
+    assert tables.initial == pytest.approx(np.array([2.05, 0.05]) / 2.1)
+    assert tables.emit[0] == pytest.approx(np.array([2.1, 0.1, 1.1]) / 3.3)
+    assert tables.emit[1] == pytest.approx(np.array([0.1, 1.1, 1.1]) / 2.3)
+    assert tables.transitions[0, 0] == pytest.approx(np.array([0.05, 2.05]) / 2.1)
     together = counted_automaton(tree, np.array([0, 1, 0]), 2, tied=True)
     assert together.transitions[0, 1] == pytest.approx(np.array([1.05, 0.05]) / 1.1)
 
@@ -108,8 +108,8 @@ def test_the_mean_of_samples_predicts_better_than_one():
     for _ in range(20):
         sampler.run(10)
         parts.append(sampler.tables())
-    from tacit.sequences.query.automata import told
+    from tacit.sequences.query.automata import node_predictions
 
     single = np.mean([log_likelihood(part, fresh) for part in parts])
-    mean = told(MeanAutomaton(tuple(parts), np.full(20, 0.05)), fresh).log_likelihood
+    mean = node_predictions(MeanAutomaton(tuple(parts), np.full(20, 0.05)), fresh).log_likelihood
     assert mean > single + 1

@@ -1,4 +1,4 @@
-"""Hidden Markov models of normal numbers: likelihoods by enumeration, and EM that climbs."""
+"""Gaussian hidden Markov models: likelihoods by enumeration, and EM that improves."""
 
 from dataclasses import replace
 from itertools import pairwise, product
@@ -12,8 +12,8 @@ from tacit.core.em import AbsoluteGain, run_em
 from tacit.core.linalg.cells import cells_of
 from tacit.sequences.learn.em.gaussian_hmm import (
     COMMON,
-    MOVES,
     STARTS,
+    TRANSITIONS,
     Rows,
     densities,
     gaussian_step,
@@ -43,11 +43,11 @@ def drawn(chain, n, length, seed=0, gone=0.0):
 
 
 def density(chain, state, row):
-    there = ~np.isnan(row)
-    if not there.any():
+    is_observed = ~np.isnan(row)
+    if not is_observed.any():
         return 1.0
-    covariance = chain.covariances[state][np.ix_(there, there)]
-    return multivariate_normal(chain.means[state][there], covariance).pdf(row[there])
+    covariance = chain.covariances[state][np.ix_(is_observed, is_observed)]
+    return multivariate_normal(chain.means[state][is_observed], covariance).pdf(row[is_observed])
 
 
 @pytest.mark.parametrize("diagonal", [True, False])
@@ -101,7 +101,7 @@ def test_flat_numbers_are_the_chain(diagonal):
 
 @pytest.mark.parametrize("diagonal", [True, False])
 @pytest.mark.parametrize("gone", [0.0, 0.2])
-def test_each_step_climbs_and_acceleration_gets_as_far(diagonal, gone):
+def test_each_step_improves_and_acceleration_gets_as_far(diagonal, gone):
     chain = random_chain(4, diagonal=diagonal)
     values, ends = drawn(chain, 150, 10, gone=gone)
     rows = Rows(values, ends)
@@ -226,7 +226,7 @@ def value(chain, rows, pseudo_counts):
     """Log-likelihood of some rows with the prior of densities, initial states and transitions."""
     seen = number_evidence(chain, rows.values, rows.ends)
     strength, first, others = (
-        (1.0, STARTS, MOVES) if pseudo_counts is None else (pseudo_counts,) * 3
+        (1.0, STARTS, TRANSITIONS) if pseudo_counts is None else (pseudo_counts,) * 3
     )
     prior = sum(
         weight / chain.n_states * np.log(table).sum()

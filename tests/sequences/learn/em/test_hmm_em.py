@@ -18,7 +18,7 @@ from tacit.sequences.learn.em.hmm import (
     random_hmm_tables,
     stepwise_hmm,
 )
-from tacit.sequences.learn.em.kernel_hmm import Seen, expectation
+from tacit.sequences.learn.em.kernel_hmm import ObservedFeatures, expectation
 from tacit.sequences.learn.em.stationary import expected_log, long_run, stationary_transitions
 from tacit.sequences.loops import hmm as loops
 from tacit.sequences.query.hmm_scores import log_likelihoods
@@ -28,16 +28,18 @@ LISTS = st.lists(st.lists(st.integers(-1, 3), max_size=7), max_size=8)
 
 
 def made(lists, n_symbols=4):
-    codes = np.array([x for each in lists for x in each], dtype=np.int32)
-    lengths = np.array([len(each) for each in lists], dtype=np.int64)
+    codes = np.array([x for symbols in lists for x in symbols], dtype=np.int32)
+    lengths = np.array([len(symbols) for symbols in lists], dtype=np.int64)
     return Sequences(codes, lengths, tuple(range(n_symbols)))
 
 
 def by_chains(tables, data):
-    there = data.codes >= 0
+    is_observed = data.codes >= 0
     features = np.zeros((data.n_positions, data.n_symbols))
-    features[there, data.codes[there]] = 1.0
-    return expectation(tables.layout, Seen.of([features], [~there], data.lengths))(tables.flat)
+    features[is_observed, data.codes[is_observed]] = 1.0
+    return expectation(
+        tables.layout, ObservedFeatures.of([features], [~is_observed], data.lengths)
+    )(tables.flat)
 
 
 @pytest.mark.parametrize("n_states", [1, 3, 4, 6])
@@ -48,14 +50,14 @@ def test_expected_counts_are_those_of_the_passes_over_chains(n_states, lists):
     log, counts = by_chains(tables, data)
     packed = Packed.of(data, n_states)
     assert packed.n_positions == data.n_positions
-    found, own = packed.expect(tables.flat)
-    assert found == pytest.approx(log, abs=1e-9)
-    assert own == pytest.approx(counts, abs=1e-9)
+    log_likelihood, expected = packed.expect(tables.flat)
+    assert log_likelihood == pytest.approx(log, abs=1e-9)
+    assert expected == pytest.approx(counts, abs=1e-9)
     assert log_likelihoods(tables, data).sum() == pytest.approx(log, abs=1e-9)
 
 
 @pytest.mark.parametrize("filled", [0.0, 2.0])
-def test_sequences_walked_alone_count_as_those_side_by_side(filled, monkeypatch):
+def test_sequences_walked_alone_count_as_those_in_batches(filled, monkeypatch):
     model = random_hmm(3, 5, random_state=0)
     data = model.sample(100, np.arange(100) % 13, 1)
     data.codes[::7] = -1
@@ -63,9 +65,9 @@ def test_sequences_walked_alone_count_as_those_side_by_side(filled, monkeypatch)
     monkeypatch.setattr(hmm, "_LEAST_FILLED", filled)
     packed = Packed.of(data, 3)
     assert bool(packed.alone) == (filled == 2.0)
-    found, own = packed.expect(model.tables.flat)
-    assert found == pytest.approx(log, rel=1e-12)
-    assert own == pytest.approx(counts, abs=1e-8)
+    log_likelihood, expected = packed.expect(model.tables.flat)
+    assert log_likelihood == pytest.approx(log, rel=1e-12)
+    assert expected == pytest.approx(counts, abs=1e-8)
 
 
 def test_expected_counts_do_not_depend_on_threads(monkeypatch):
@@ -103,8 +105,8 @@ def test_log_likelihoods_are_those_of_enumeration():
     model = random_hmm(3, 4, random_state=1)
     strings = np.array(list(np.ndindex(4, 4, 4)), dtype=np.int32)
     data = Sequences(strings.ravel(), np.full(64, 3), tuple(range(4)))
-    found = np.exp(log_likelihoods(model.tables, data))
-    assert found == pytest.approx(model.string_table(3).ravel(), rel=1e-12)
+    probabilities = np.exp(log_likelihoods(model.tables, data))
+    assert probabilities == pytest.approx(model.string_table(3).ravel(), rel=1e-12)
     gaps = Sequences(np.array([0, -1, 2], np.int32), np.array([3]), tuple(range(4)))
     summed = model.string_table(3)[0, :, 2].sum()
     assert np.exp(log_likelihoods(model.tables, gaps)) == pytest.approx(summed)
@@ -113,10 +115,10 @@ def test_log_likelihoods_are_those_of_enumeration():
 def test_a_sequence_that_cannot_be_has_probability_zero():
     tables = random_hmm_tables(2, 3, np.random.default_rng(0))
     tables.emit[0][:, 2] = 0.0
-    found = log_likelihoods(tables, made([[0, 2, 1], [], [1]], 3))
-    assert found[0] == -np.inf
-    assert found[1] == 0
-    assert np.isfinite(found[2])
+    logs = log_likelihoods(tables, made([[0, 2, 1], [], [1]], 3))
+    assert logs[0] == -np.inf
+    assert logs[1] == 0
+    assert np.isfinite(logs[2])
 
 
 @pytest.mark.parametrize("pseudo_counts", [0.0, 2.0, (1.0, 0.5, 3.0)])
@@ -200,9 +202,9 @@ def test_a_stationary_start_stays_so():
 def test_restarts_return_the_best_of_them():
     data = random_hmm(3, 6, random_state=3).sample(200, 10, 1)
     packed = Packed.of(data, 3)
-    tables, told = em_restarts(packed, n_restarts=3, max_iter=20, random_state=0)
-    assert len(told["objectives"]) == 3
-    assert log_likelihoods(tables, data).sum() >= max(told["objectives"]) - 1e-6
+    tables, diagnostics = em_restarts(packed, n_restarts=3, max_iter=20, random_state=0)
+    assert len(diagnostics["objectives"]) == 3
+    assert log_likelihoods(tables, data).sum() >= max(diagnostics["objectives"]) - 1e-6
     again, _ = em_restarts(packed, n_restarts=3, max_iter=20, random_state=0)
     assert np.array_equal(again.flat, tables.flat)
 

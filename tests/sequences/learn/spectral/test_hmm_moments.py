@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from oracles.chains import prefix_values
 from oracles.python_source import python_source
 from tacit.errors import RankError
 from tacit.sequences.data.sequences import Sequences
@@ -15,12 +16,12 @@ from tacit.sequences.learn.spectral.hmm import (
     tensor_emissions,
     tensor_hmm,
 )
-from tacit.sequences.loops import state_pairs as loops
+from tacit.sequences.loops import hmm as loops
 from tacit.sequences.model.chains import ChainTables
 from tacit.sequences.moments import ngrams
 from tacit.sequences.moments.ngrams import NgramCounts, TripleMoments
 from tacit.sequences.query.hmm_scores import log_likelihoods
-from tacit.sequences.query.operators import seen_messages, walked
+from tacit.sequences.query.operators import evidence_messages, walked
 from tacit.toy import random_hmm
 
 LENGTH = 4
@@ -38,9 +39,9 @@ def exact(model, length=7):
 
 
 def spectral_values(operators, strings):
-    seen = seen_messages(operators, [np.eye(strings.n_symbols)[strings.codes]])
+    seen = evidence_messages(operators, [np.eye(strings.n_symbols)[strings.codes]])
     walk = walked(operators, seen, strings.lengths)
-    sign, log = walk.prefix_values()
+    sign, log = prefix_values(walk)
     return (sign * np.exp(log))[walk.last]
 
 

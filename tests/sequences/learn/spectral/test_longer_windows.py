@@ -42,12 +42,12 @@ def exact_windows(model, reach, length):
     return replace(found, n_firsts=np.asarray(MANY))
 
 
-def errors(model, ways, length=6):
+def errors(model, candidates, length=6):
     """The largest error of a string's probability, for each of several tables."""
     strings = np.array(list(np.ndindex((model.n_symbols,) * length)), dtype=np.int32)
     data = Sequences(strings.ravel(), np.full(len(strings), length), model.symbols)
     truth = model.string_table(length).ravel()
-    return [np.abs(np.exp(log_likelihoods(each, data)) - truth).max() for each in ways]
+    return [np.abs(np.exp(log_likelihoods(tables, data)) - truth).max() for tables in candidates]
 
 
 @pytest.mark.parametrize(

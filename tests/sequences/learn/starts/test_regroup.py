@@ -25,9 +25,9 @@ def is_one(chain):
     assert not chain.diagonal or not off.any()
 
 
-def same_covariance(chain, found, wanted):
+def same_covariance(chain, actual, expected):
     shown = np.eye(chain.n_columns) if chain.diagonal else 1.0
-    assert found * shown == pytest.approx(wanted * shown)
+    assert actual * shown == pytest.approx(expected * shown)
 
 
 @pytest.mark.parametrize("diagonal", [True, False])
@@ -60,9 +60,9 @@ def test_a_state_that_is_parted_is_two_of_its_moments(diagonal, aside):
 
 def test_regroupings_are_different_chains_of_as_many_states():
     chain = random_gaussian_chain(4, 2, False)
-    found = regroupings(chain, chain.stationary, 12, np.random.default_rng(0))
-    assert len(found) == 12
-    assert all(each.n_states == 4 for each in found.values())
+    candidates = regroupings(chain, chain.stationary, 12, np.random.default_rng(0))
+    assert len(candidates) == 12
+    assert all(candidate.n_states == 4 for candidate in candidates.values())
     assert (
         len(
             regroupings(random_gaussian_chain(2, 2, True), np.ones(2), 12, np.random.default_rng(0))
@@ -79,13 +79,13 @@ def test_states_about_rows_are_as_wide_as_rows(diagonal):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(2000, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
     values -= values.mean(axis=0)
-    chain = by_rows(values, 3, rng, wide=0.3, diagonal=diagonal)
+    chain = by_rows(values, 3, rng, scale=0.3, diagonal=diagonal)
     is_one(chain)
     assert all((values == mean).all(axis=1).any() for mean in chain.means)
     same_covariance(
         chain, chain.covariances[0], 0.3 * np.cov(values.T, bias=True) + 3e-7 * np.eye(2)
     )
-    few = by_rows(values[:2], 3, rng, wide=1.0, diagonal=diagonal)
+    few = by_rows(values[:2], 3, rng, scale=1.0, diagonal=diagonal)
     assert few.n_states == 3
 
 

@@ -75,15 +75,15 @@ def test_halvings_are_all_that_no_cluster_makes_likelier(seed, n_clusters):
     def value(sides):
         total = 0.0
         for side in (0, 1):
-            own = filled[sides == side].sum(axis=0)
-            total += own[5] * np.log(own[5])
+            counts_of_side = filled[sides == side].sum(axis=0)
+            total += counts_of_side[5] * np.log(counts_of_side[5])
             for first, last in ((0, 2), (2, 5)):
-                cells = own[first:last] + pseudo[first:last]
+                cells = counts_of_side[first:last] + pseudo[first:last]
                 total += (cells * np.log(cells / cells.sum())).sum()
         return total
 
-    ways = [np.array(sides) for sides in product((0, 1), repeat=len(filled))]
-    values = {tuple(sides): value(sides) for sides in ways if 0 < sides.sum() < len(sides)}
+    partitions = [np.array(sides) for sides in product((0, 1), repeat=len(filled))]
+    values = {tuple(sides): value(sides) for sides in partitions if 0 < sides.sum() < len(sides)}
 
     def stays(sides):
         others = [
@@ -91,12 +91,12 @@ def test_halvings_are_all_that_no_cluster_makes_likelier(seed, n_clusters):
         ]
         return all(values.get(other, -np.inf) <= values[sides] for other in others)
 
-    kept = sorted(
+    stable = sorted(
         (values[sides] for sides in values if sides[-1] == 1 and stays(sides)), reverse=True
     )
-    found = class_start.halvings(counts, starts, pseudo, 100)
-    assert len(found) == len(kept)
-    for halves, wanted in zip(found, kept, strict=True):
+    halvings = class_start.halvings(counts, starts, pseudo, 100)
+    assert len(halvings) == len(stable)
+    for halves, expected in zip(halvings, stable, strict=True):
         assert halves.sum(axis=0) == pytest.approx(filled.sum(axis=0))
         sizes = [tuple(np.round(half, 6)) for half in halves]
         reached = [
@@ -107,8 +107,8 @@ def test_halvings_are_all_that_no_cluster_makes_likelier(seed, n_clusters):
                 tuple(np.round(filled[np.array(sides) == side].sum(axis=0), 6)) for side in (0, 1)
             )
         ]
-        assert any(each == pytest.approx(wanted) for each in reached)
-    assert len(class_start.halvings(counts, starts, pseudo, 1)) == min(len(kept), 1)
+        assert any(value == pytest.approx(expected) for value in reached)
+    assert len(class_start.halvings(counts, starts, pseudo, 1)) == min(len(stable), 1)
 
 
 @given(st.integers(0, 500), st.booleans())
@@ -123,11 +123,11 @@ def test_a_step_is_that_of_any_tree(seed, merge):
 def test_blocks_of_rows_and_threads_do_not_show(monkeypatch):
     layout, codes, weights = random_case(1, n_rows=400)
     values = random_start(layout, np.random.default_rng(0))
-    whole = ClassExpectation(layout, codes, weights)(values)
+    in_one_block = ClassExpectation(layout, codes, weights)(values)
     monkeypatch.setattr("tacit.trees.learn.em.classes.ROWS_AT_ONCE", 50)
     one = ClassExpectation(layout, codes, weights, n_jobs=1)(values)
     two = ClassExpectation(layout, codes, weights, n_jobs=2)(values)
-    same_counts(one, whole)
+    same_counts(one, in_one_block)
     assert one[0] == two[0]
     assert np.array_equal(one[1], two[1])
 
@@ -140,8 +140,8 @@ def test_compiled_loops_agree_with_their_python_source():
         values = random_start(layout, np.random.default_rng(0))
         rows = expect.codes, expect.weights, expect.starts
         other = exchanged_tables(rows, values[expect.entries], even_pseudo(expect))
-        found = learn_classes(expect, pseudo_counts=None, least=0.01)
-        return expect(values), other, found
+        learnt = learn_classes(expect, pseudo_counts=None, least=0.01)
+        return expect(values), other, learnt
 
     def exchanged_tables(rows, tables, pseudo):
         return class_exchange.exchanged(*rows, tables, pseudo)
@@ -169,37 +169,37 @@ def test_which_trees_are_stars():
     assert not rooted_tree([4, 4, 5, 5, 6, 6, -1], 4).is_star
 
 
-def test_a_class_that_two_share_goes_where_one_is_short():
+def test_one_of_two_equal_classes_goes_where_one_is_missing():
     """Two equal classes on one group of rows, one class on two: EM stays there, an exchange does not."""
     truth = random_tables(star(8), 3, 3, 1, diagonal=4.0)
     codes = sample_codes(truth, 1500, 2)
     expect = ClassExpectation(truth.layout, codes)
     stuck = truth.values[expect.entries]
-    shares = stuck[-1].copy()
-    merged = (stuck[:, 1] * shares[1] + stuck[:, 2] * shares[2]) / shares[1:].sum()
+    weights = stuck[-1].copy()
+    merged = (stuck[:, 1] * weights[1] + stuck[:, 2] * weights[2]) / weights[1:].sum()
     stuck[:, 1], stuck[:, 2] = stuck[:, 0], merged
-    stuck[-1] = [shares[0] / 2, shares[0] / 2, 1 - shares[0]]
+    stuck[-1] = [weights[0] / 2, weights[0] / 2, 1 - weights[0]]
     step = em_step(expect, truth.layout, even_prior(truth.layout))
     alone = run_em(step, expect.flat(stuck), AbsoluteGain(0.1), warn=False)
     best = run_em(step, truth.values, AbsoluteGain(0.1), warn=False)
-    found, n_exchanged = run_class_em(expect, even_pseudo(expect), stuck, 0.1)
+    em_run, n_exchanged = run_class_em(expect, even_pseudo(expect), stuck, 0.1)
     assert n_exchanged >= 1
     assert alone.objective < best.objective - 50
-    assert found.objective > best.objective - 1
-    assert step(expect.flat(found.values))[0] >= found.objective
+    assert em_run.objective > best.objective - 1
+    assert step(expect.flat(em_run.values))[0] >= em_run.objective
 
 
 @pytest.mark.parametrize(("k", "seed"), [(2, 1), (3, 2), (5, 3)])
-def test_the_classes_that_rows_were_drawn_from_are_found(k, seed):
+def test_the_classes_that_rows_were_drawn_from_are_learnt(k, seed):
     """EM from the truth ends nowhere better."""
     truth = random_tables(star(10), 3, k, seed, diagonal=3.0)
     expect = ClassExpectation(truth.layout, sample_codes(truth, 1500, seed))
-    found = learn_classes(expect, pseudo_counts=1.0, least=0.01).em_run
+    em_run = learn_classes(expect, pseudo_counts=1.0, least=0.01).em_run
     prior = dirichlet_prior(truth.layout, expect.marginals, 1.0, 1.0)
     step = em_step(expect, truth.layout, prior)
     best = run_em(step, truth.values, AbsoluteGain(0.01), warn=False)
-    assert found.objective > best.objective - 0.5
-    assert step(found.values)[0] >= found.objective
+    assert em_run.objective > best.objective - 0.5
+    assert step(em_run.values)[0] >= em_run.objective
 
 
 def test_large_tables_are_learnt_as_small_ones_do(monkeypatch):
@@ -228,19 +228,19 @@ def test_a_prior_is_strong_where_classes_are_alike():
         part = slice(starts[column], starts[column + 1])
         tables = rng.dirichlet(strength * marginals[part], k)
         counts[part] = np.stack([rng.multinomial(300, row) for row in tables], axis=1)
-    found = class_prior.prior_strengths(counts, marginals, starts, 2.0, 100.0, 50.0, 0.0)
-    assert found == pytest.approx(true, rel=0.35)  # of 60 tables
+    strengths = class_prior.prior_strengths(counts, marginals, starts, 2.0, 100.0, 50.0, 0.0)
+    assert strengths == pytest.approx(true, rel=0.35)  # of 60 tables
     held = class_prior.prior_strengths(counts, marginals, starts, 2.0, 1e-3, 50.0, 0.0)
     assert held == pytest.approx([2.0] * 3, rel=1e-3)
     together = class_prior.prior_strengths(counts, marginals, starts, 2.0, 100.0, 50.0, 1.0)
-    assert together == pytest.approx([np.exp(np.log(found).mean())] * 3)
+    assert together == pytest.approx([np.exp(np.log(strengths).mean())] * 3)
 
 
 def test_gamma_derivatives_are_those_of_scipy():
     places = [1e-3, 0.2, 1.0, 3.7, 40.0, 1e4]
-    found = [(class_prior.digamma(x), class_prior.trigamma(x)) for x in places]
+    derivatives = [(class_prior.digamma(x), class_prior.trigamma(x)) for x in places]
     expected = [(float(psi(x)), float(polygamma(1, x))) for x in places]
-    assert np.array(found) == pytest.approx(np.array(expected), rel=1e-8)
+    assert np.array(derivatives) == pytest.approx(np.array(expected), rel=1e-8)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -248,9 +248,9 @@ def test_one_row_and_few_classes_are_no_trouble(k):
     layout, codes, _ = random_case(4, n_rows=1, k=k)
     for pseudo_counts in (None, 0.0, 1.0):
         expect = ClassExpectation(layout, codes)
-        found = learn_classes(expect, pseudo_counts=pseudo_counts, least=0.01).em_run
-        assert np.isfinite(found.values).all()
-        assert found.values[-k:].sum() == pytest.approx(1.0)
+        em_run = learn_classes(expect, pseudo_counts=pseudo_counts, least=0.01).em_run
+        assert np.isfinite(em_run.values).all()
+        assert em_run.values[-k:].sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -259,12 +259,12 @@ def test_em_stops_at_its_bound_and_says_so(most, k):
     layout, codes, weights = random_case(5, k=k)
     expect = ClassExpectation(layout, codes, weights)
     with pytest.warns(UserWarning, match=f"max_iter={most} "):
-        found = learn_classes(expect, pseudo_counts=None, least=0.0, max_iter=most)
-    assert found.em_run.n_steps == most
+        learnt = learn_classes(expect, pseudo_counts=None, least=0.0, max_iter=most)
+    assert learnt.em_run.n_steps == most
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])
-def test_of_several_starts_the_one_that_leads_highest_is_taken(seed):
+def test_of_several_starts_the_one_with_the_highest_objective_is_taken(seed):
     """All are followed for a few steps, as long as these leave some for the run."""
     layout, codes, weights = random_case(seed, k=2)
     expect = ClassExpectation(layout, codes, weights)
@@ -276,14 +276,14 @@ def test_of_several_starts_the_one_that_leads_highest_is_taken(seed):
         alone = [_likeliest(expect, pseudo, [start], 100)[0] for start in given_starts]
         ends = [_run_em(expect, pseudo, tables, 0.0, STEPS_TO_CHOOSE)[0] for tables in alone]
         for most in range(STEPS_TO_CHOOSE * (len(starts) + 2)):
-            found, made = _likeliest(expect, pseudo, given_starts, most)
-            n_tried, steps = 0, 0
-            while n_tried < len(starts) and steps + STEPS_TO_CHOOSE < most:
-                steps += ends[n_tried].n_steps
-                n_tried += 1
-            best = max(ends[:n_tried], key=lambda end: end.objective, default=None)
+            tables, made = _likeliest(expect, pseudo, given_starts, most)
+            n_runs, steps = 0, 0
+            while n_runs < len(starts) and steps + STEPS_TO_CHOOSE < most:
+                steps += ends[n_runs].n_steps
+                n_runs += 1
+            best = max(ends[:n_runs], key=lambda end: end.objective, default=None)
             assert made == steps
-            assert np.array_equal(found, alone[0] if best is None else best.values)
+            assert np.array_equal(tables, alone[0] if best is None else best.values)
 
 
 @given(st.integers(0, 300))
@@ -292,9 +292,9 @@ def test_different_rows_are_those_of_numpy(seed):
     codes = rng.integers(-1, 2, (rng.integers(1, 60), rng.integers(1, 5))).astype(np.int16)
     weights = rng.integers(0, 3, len(codes)).astype(float)
     first, summed = different_rows(codes, weights)
-    kept = weights > 0 if weights.any() else np.ones(len(codes), dtype=bool)
-    expected, inverse = np.unique(codes[kept], axis=0, return_inverse=True)
+    is_counted = weights > 0 if weights.any() else np.ones(len(codes), dtype=bool)
+    expected, inverse = np.unique(codes[is_counted], axis=0, return_inverse=True)
     order = np.lexsort(codes[first].T[::-1])
     assert np.array_equal(codes[first][order], expected)
-    assert summed[order] == pytest.approx(np.bincount(inverse.ravel(), weights[kept]))
+    assert summed[order] == pytest.approx(np.bincount(inverse.ravel(), weights[is_counted]))
     assert (np.diff(first) > 0).all()

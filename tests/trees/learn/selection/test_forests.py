@@ -9,7 +9,7 @@ from tacit import LatentTree, Topology, load
 from tacit.core.input.read_table import encode, read_table
 from tacit.errors import ArgumentError
 from tacit.toy import balanced, caterpillar, random_tables, sample_codes
-from tacit.trees.learn.selection import candidates as choosing
+from tacit.trees.learn.selection import candidates as selection
 from tacit.trees.learn.selection.forests import (
     TrainingData,
     grow,
@@ -50,8 +50,8 @@ def first(data):
     return train(data, lay, 1.0)
 
 
-def silent(share, text):
-    assert 0.0 <= share <= 1.0
+def silent(done, text):
+    assert 0.0 <= done <= 1.0
 
 
 @given(
@@ -74,10 +74,10 @@ def test_weights_are_those_of_the_best_mixture():
     rng = np.random.default_rng(0)
     rows = rng.normal(-5, 2, (2, 400))
     of_row = rng.uniform(0, 2, 400)
-    found = mixture_weights(rows, of_row, n_steps=2000)
+    weights = mixture_weights(rows, of_row, n_steps=2000)
     grid = [(p, 1 - p) for p in np.linspace(0.001, 0.999, 999)]
     best = max(grid, key=lambda pair: mixed_score(rows, np.array(pair), of_row))
-    assert found == pytest.approx(best, abs=0.002)
+    assert weights == pytest.approx(best, abs=0.002)
 
 
 def test_nodes_get_no_more_states_than_a_few_times_what_their_branches_show(data):
@@ -91,21 +91,21 @@ def test_nodes_get_no_more_states_than_a_few_times_what_their_branches_show(data
     )
 
 
-def test_a_share_of_the_rows_gives_another_tree_each_time_the_same(data):
+def test_a_subsample_of_the_rows_gives_another_tree_each_time_the_same(data):
     drawn = [data.tree("neighbor-joining", 0.2, number) for number in (1, 1, 2, 3, 4)]
     assert np.array_equal(drawn[0].parent, drawn[1].parent)
     assert any(
-        drawn[0].names != each.names or not np.array_equal(drawn[0].parent, each.parent)
-        for each in drawn[2:]
+        drawn[0].names != tree.names or not np.array_equal(drawn[0].parent, tree.parent)
+        for tree in drawn[2:]
     )
 
 
 def test_training_gains_and_does_not_depend_on_threads(data, first):
     again = train(data, first.tables.layout, 1.0, n_jobs=2)
     assert np.array_equal(again.tables.values, first.tables.values)
-    from tacit.trees.learn.em.many_states import WideExpectation
+    from tacit.trees.learn.em.many_states import ManyStatesExpectation
 
-    held_out = WideExpectation(first.tables.layout, data.held_out.codes)
+    held_out = ManyStatesExpectation(first.tables.layout, data.held_out.codes)
     assert first.score == pytest.approx(held_out.mean(first.tables.values))
     assert first.score > held_out.mean(first.start)
 
@@ -123,7 +123,9 @@ def test_a_forest_is_better_than_its_first_tree(data, first):
     assert forest.score > first.score
     assert forest.trees[0] is first
     again = retrained(data, forest, silent)
-    assert [each.number for each in again.trees] == [each.number for each in forest.trees]
+    assert [trained.number for trained in again.trees] == [
+        trained.number for trained in forest.trees
+    ]
     same = zip(again.trees, forest.trees, strict=True)
     assert all(np.array_equal(one.tables.values, other.tables.values) for one, other in same)
 
@@ -139,8 +141,10 @@ def fitted(both):
 
 def test_nothing_set_finds_structure_states_and_trees(fitted, both):
     diagnostics = fitted.diagnostics_
-    assert {each["structure"] for each in diagnostics["structures"]} == set(choosing.CANDIDATES)
-    assert sum(each.weight for each in fitted.trees_) == pytest.approx(1)
+    assert {candidate["structure"] for candidate in diagnostics["structures"]} == set(
+        selection.CANDIDATES
+    )
+    assert sum(component.weight for component in fitted.trees_) == pytest.approx(1)
     assert len(diagnostics["trees"]) == len(fitted.trees_)
     one = LatentTree(n_states=3, structure="hidden-chow-liu").fit(both[0])
     assert fitted.score(both[2]) > one.score(both[2])
@@ -160,16 +164,16 @@ def test_a_forest_is_saved_and_loaded(fitted, both, tmp_path):
 
 
 @pytest.mark.parametrize("n_components", [2, 3])
-def test_as_many_trees_as_asked_for(both, n_components):
+def test_as_many_trees_as_requested(both, n_components):
     model = LatentTree(n_states=2, structure="hidden-chow-liu", n_components=n_components)
     model.fit(both[0][:300])
     assert len(model.trees_) == n_components
-    assert {k for each in model.trees_ for k in each.node_states.values()} == {2}
+    assert {k for component in model.trees_ for k in component.node_states.values()} == {2}
 
 
 def test_a_given_tree_or_number_of_states_is_one_tree(both):
-    given = Topology.star(NAMES)
-    assert len(LatentTree(structure=given).fit(both[0]).trees_) == 1
+    star = Topology.star(NAMES)
+    assert len(LatentTree(structure=star).fit(both[0]).trees_) == 1
     assert len(LatentTree(n_states=2).fit(both[0]).trees_) == 1
 
 

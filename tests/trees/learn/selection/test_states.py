@@ -9,7 +9,7 @@ from tacit import LatentClass, LatentTree, Topology
 from tacit.core.input.table import Column, Schema, Table
 from tacit.errors import ArgumentError, ArgumentTypeError, RankError
 from tacit.toy import random_tables, random_tree_model, sample_codes
-from tacit.trees.learn.selection import candidates as choosing
+from tacit.trees.learn.selection import candidates as selection
 from tacit.trees.learn.selection import states
 from tacit.trees.learn.selection.states import (
     check_supported,
@@ -43,7 +43,7 @@ def test_no_fewer_states_are_chosen_than_there_are_and_the_choice_is_on_record(n
     (chosen,) = set(model.node_states_.values())
     assert n_states <= chosen <= n_states + 1  # one more does little harm, and may win by chance
     candidates = model.diagnostics_["candidates"]
-    scores = {each["n_states"]: each["score"] for each in candidates}
+    scores = {candidate["n_states"]: candidate["score"] for candidate in candidates}
     assert list(scores) == sorted(scores)
     in_parts = {e["n_states"]: e["score_in_parts"] for e in candidates if "score_in_parts" in e}
     assert list(in_parts) == [1, 2, 3, 4, 6][: len(in_parts)]
@@ -52,7 +52,7 @@ def test_no_fewer_states_are_chosen_than_there_are_and_the_choice_is_on_record(n
     assert all(in_parts[k] < in_parts[n_states] for k in range(1, n_states))
     edges = model.diagnostics_["edges"]
     assert set(edges) <= set(model.tree_.names)
-    assert all(each["kept"][0] == 1.0 for each in edges.values())
+    assert all(edge["kept"][0] == 1.0 for edge in edges.values())
     json.dumps(model.diagnostics_)
 
 
@@ -85,7 +85,7 @@ def test_of_many_rows_or_where_rows_are_given_one_part_is_enough(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_number_of_classes_is_found(seed):
+def test_the_number_of_classes_is_selected(seed):
     rng = np.random.default_rng(seed)
     below = rng.dirichlet(np.ones(3), size=(6, 2)).cumsum(axis=2)  # (column, class, category)
     classes = rng.integers(2, size=600)
@@ -112,9 +112,9 @@ def test_rows_for_validation_are_what_the_choice_is_judged_by():
 
 
 @pytest.mark.parametrize("validation", [None, strong(2, 50)], ids=["set aside", "given"])
-def test_of_very_many_rows_some_are_tried_with(validation, monkeypatch):
+def test_of_very_many_rows_some_are_used(validation, monkeypatch):
     monkeypatch.setattr(states, "MOST_ROWS", 200)
-    monkeypatch.setattr(choosing, "FEWEST_ROWS", 10_000)  # no trial of many states
+    monkeypatch.setattr(selection, "FEWEST_ROWS", 10_000)  # no trial of many states
     model = LatentTree(structure=NEWICK).fit(strong(2, 1000), validation=validation)
     assert model.diagnostics_["n_rows_tried_with"] == 200
     assert model.diagnostics_["n_rows"] == 1000
@@ -129,10 +129,13 @@ def test_unknown_categories_in_the_validation_rows_are_missing():
 
 
 @pytest.mark.parametrize("learn", ["auto", "spectral", "hierarchical", "mossel-roch", "em"])
-def test_every_way_of_learning_can_choose(learn):
+def test_every_learner_can_select(learn):
     model = LatentTree(structure=NEWICK, learn=learn, n_restarts=2).fit(strong(2, 1000))
     candidates = model.diagnostics_["candidates"]
-    assert max(each.get("score", -np.inf) for each in candidates[1:]) > candidates[0]["score"]
+    assert (
+        max(candidate.get("score", -np.inf) for candidate in candidates[1:])
+        > candidates[0]["score"]
+    )
 
 
 def test_the_choice_repeats_itself_and_follows_the_seed():
@@ -148,10 +151,12 @@ def test_the_choice_repeats_itself_and_follows_the_seed():
 def test_candidates_beyond_what_the_data_can_carry_are_refused_on_record():
     rows = strong(4, 400, n_categories=2)
     model = LatentTree(structure=NEWICK, learn="mossel-roch").fit(rows)
-    refused = [each for each in model.diagnostics_["candidates"] if "refused" in each]
+    refused = [
+        candidate for candidate in model.diagnostics_["candidates"] if "refused" in candidate
+    ]
     assert len(refused) <= 1
-    for each in refused:
-        assert "states" in each["refused"]
+    for candidate in refused:
+        assert "states" in candidate["refused"]
 
 
 def test_one_row_has_one_state():
@@ -178,7 +183,7 @@ def test_what_a_tree_leaves_open_is_chosen_and_the_rest_is_kept():
     model = LatentTree(structure=Topology.from_edges(edges, n_states={"h": 5})).fit(strong(2, 500))
     assert model.node_states_["h"] == 5
     assert model.node_states_["g"] in {
-        each["n_states"] for each in model.diagnostics_["candidates"]
+        candidate["n_states"] for candidate in model.diagnostics_["candidates"]
     }
     part = LatentTree({"h": 5}, Topology.from_edges(edges)).fit(strong(2, 500))
     assert part.node_states_ == model.node_states_
@@ -187,11 +192,11 @@ def test_what_a_tree_leaves_open_is_chosen_and_the_rest_is_kept():
 def test_nodes_may_differ_in_their_number_of_states():
     rows = strong(2, 500)
     names = list(LatentTree(2, NEWICK).fit(rows).node_states_)
-    wanted = dict(zip(names, (2, 3, 4, 2), strict=False))
+    n_states = dict(zip(names, (2, 3, 4, 2), strict=False))
     for learn in ("auto", "spectral", "em"):
-        model = LatentTree(wanted, NEWICK, learn).fit(rows)
+        model = LatentTree(n_states, NEWICK, learn).fit(rows)
         if learn != "spectral":  # whose ranks are those of edges
-            assert model.node_states_ == wanted
+            assert model.node_states_ == n_states
         assert np.isfinite(model.score(rows))
 
 
@@ -257,9 +262,9 @@ def test_moment_methods_take_as_many_states_as_groups_of_columns_can_show():
 def test_a_number_of_its_own_is_refused_at_the_node_that_cannot_carry_it():
     rows = strong(2, 500, n_categories=2)
     names = list(LatentTree(2, NEWICK).fit(rows).node_states_)
-    wanted = dict.fromkeys(names, 2) | {names[0]: 5}
+    n_states = dict.fromkeys(names, 2) | {names[0]: 5}
     with pytest.raises(RankError, match=f"n_states=5 of '{names[0]}'"):
-        LatentTree(wanted, NEWICK, "spectral").fit(rows)
+        LatentTree(n_states, NEWICK, "spectral").fit(rows)
 
 
 def test_columns_without_categories_do_not_stand_in_the_way_of_others():

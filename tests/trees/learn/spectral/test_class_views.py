@@ -17,10 +17,10 @@ def truth_of(cards, k, seed):
 
 def ordered(tables):
     """Shares in descending order, and the tables in the same."""
-    shares = tables.table(tables.tree.root)[0]
-    order = np.argsort(-shares, kind="stable")
+    weights = tables.table(tables.tree.root)[0]
+    order = np.argsort(-weights, kind="stable")
     leaves = range(tables.tree.n_leaves)
-    return shares[order], [tables.table(leaf)[order] for leaf in leaves]
+    return weights[order], [tables.table(leaf)[order] for leaf in leaves]
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,10 @@ def ordered(tables):
 @pytest.mark.parametrize("seed", range(3))
 def test_exact_moments_give_the_exact_classes(cards, k, seed):
     truth = truth_of(cards, k, seed)
-    found = classes_by_views(ExactMoments(truth), k)
-    shares, tables = ordered(truth)
-    assert found.shares == pytest.approx(shares, abs=1e-8)
-    for one, other in zip(found.tables, tables, strict=True):
+    classes = classes_by_views(ExactMoments(truth), k)
+    weights, tables = ordered(truth)
+    assert classes.weights == pytest.approx(weights, abs=1e-8)
+    for one, other in zip(classes.tables, tables, strict=True):
         assert one == pytest.approx(other, abs=1e-8)
 
 

@@ -54,9 +54,9 @@ def test_no_linker_of_the_same_rank_is_better():
     star = table.sum(axis=1).reshape(4, 9)
     linked = table.sum(axis=3).reshape(12, 3)
     views = EdgeViews((0,), ((2,), (3,)), (1.0, 1.0), 2)
-    link = module._link(module._Unfolding(branches, star, linked), views)
+    link = module.edge_link(module.Unfolding(branches, star, linked), views)
     best = np.linalg.norm(branches - link.core @ (link.left.T @ star))
-    assert link.seen.rank == 2
+    assert link.spectrum.rank == 2
     # The product is PB M A'P for some M: its columns are in the span of PB, its rows in that of A'P.
     inside = linked @ np.linalg.lstsq(linked, link.core, rcond=None)[0]
     assert link.core == pytest.approx(inside, abs=1e-12)

@@ -66,7 +66,7 @@ def test_three_views_are_apart_and_show_all_states(seed, size):
             continue
         branches = branch_of_leaf(tree, node)
         owners = [set(branches[list(group)].tolist()) for group in three.groups]
-        assert [frozenset(each) for each in owners] == list(three.branches)
+        assert [frozenset(owner) for owner in owners] == list(three.branches)
         assert not owners[0] & owners[1]
         assert not owners[0] & owners[2]
         assert not owners[1] & owners[2]

@@ -35,11 +35,11 @@ def test_exact_moments_give_back_the_exact_joint(seed, size):
 def test_the_tables_themselves_come_back_up_to_the_numbering_of_states():
     tree = rooted_tree([3, 3, 3, -1], 3)
     truth = random_tables(np.random.default_rng(0), tree, (3, 4, 3, 3))
-    found = mossel_roch(tree, Population(leaf_joint(truth)), (3, 4, 3, 3)).tables
+    tables = mossel_roch(tree, Population(leaf_joint(truth)), (3, 4, 3, 3)).tables
     gaps = [
         max(
-            np.abs(found.table(3)[:, list(order)] - truth.table(3)).max(),
-            *(np.abs(found.table(x)[list(order)] - truth.table(x)).max() for x in range(3)),
+            np.abs(tables.table(3)[:, list(order)] - truth.table(3)).max(),
+            *(np.abs(tables.table(x)[list(order)] - truth.table(x)).max() for x in range(3)),
         )
         for order in permutations(range(3))
     ]

@@ -116,8 +116,8 @@ def test_too_small_a_rank_is_not_exact():
     joint = network_joint(spectral(tree, moments, one).network)
     single = [moments.marginal((leaf,)) for leaf in range(tree.n_leaves)]
     independent = single[0]
-    for each in single[1:]:
-        independent = np.multiply.outer(independent, each)
+    for margin in single[1:]:
+        independent = np.multiply.outer(independent, margin)
     assert joint == pytest.approx(independent, rel=1e-12)
     assert np.abs(joint - moments.joint).max() > 1e-4
 
@@ -162,7 +162,7 @@ def test_independent_data_are_cut_to_independence():
     moments = CountedMoments.of(codes, (3,) * 8)
     n_states = (3,) * 8 + (2,) * 6
     fitted = spectral(tree, moments, n_states, cut=1.5)
-    assert {seen.rank for seen in fitted.report.edges.values()} == {1}
+    assert {spectrum.rank for spectrum in fitted.report.edges.values()} == {1}
     rows = all_rows((3,) * 8)[::37]
     single = np.prod([moments.pairs().marginal(leaf)[rows[:, leaf]] for leaf in range(8)], axis=0)
     sign, log_abs = log_values(fitted.network, Evidence(rows))
@@ -217,15 +217,15 @@ def test_the_default_beats_the_printed_form():
     assert mean_error(ours, model, test) < 0.5 < mean_error(printed, model, test)
 
 
-def test_too_many_states_asked_for_cost_little():
+def test_too_many_states_requested_cost_little():
     """Directions that the data do not show are cut, and leaves are chosen by those that they do."""
     model = toy("bin5", 5, 2, 0)
     moments, test = counted(model, 10_000, 1), sample_codes(model, 500, 99)
     n_states = model.layout.n_states
     many = (*n_states[:16], *[5] * len(n_states[16:]))
     errors = [
-        mean_error(spectral(model.tree, moments, each).network, model, test)
-        for each in (n_states, many)
+        mean_error(spectral(model.tree, moments, states).network, model, test)
+        for states in (n_states, many)
     ]
     assert errors[1] < 1.15 * errors[0] < 0.15
 
@@ -293,13 +293,13 @@ def test_relabelling_categories_relabels_the_answer(seed):
     renamed = np.column_stack([orders[leaf][codes[:, leaf]] for leaf in range(8)])
     networks = [
         spectral(
-            model.tree, CountedMoments.of(each.astype(np.int16), (3,) * 8), model.layout.n_states
+            model.tree, CountedMoments.of(rows.astype(np.int16), (3,) * 8), model.layout.n_states
         )
-        for each in (codes, renamed)
+        for rows in (codes, renamed)
     ]
     values = [
-        log_values(fitted.network, Evidence(each[:40]))
-        for fitted, each in zip(networks, (codes, renamed), strict=True)
+        log_values(fitted.network, Evidence(rows[:40]))
+        for fitted, rows in zip(networks, (codes, renamed), strict=True)
     ]
     assert values[0][0] == pytest.approx(values[1][0])
     assert values[0][1] == pytest.approx(values[1][1], rel=1e-6, abs=1e-6)

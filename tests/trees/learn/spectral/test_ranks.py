@@ -47,7 +47,7 @@ def test_the_rank_of_a_group_is_that_of_its_joint_category_given_the_node(seed):
     for node in tree.hidden:
         for size in range(1, 4):
             group = tuple(sorted(rng.choice(5, size=size, replace=False).tolist()))
-            rest = tuple(v for v in range(tree.n_nodes) if v not in {*group, node})
-            table = joint.sum(axis=rest).reshape(-1, n_states[node])
+            others = tuple(v for v in range(tree.n_nodes) if v not in {*group, node})
+            table = joint.sum(axis=others).reshape(-1, n_states[node])
             assert rank_at(group, node) == numeric_rank(table)
     assert rank_at((), tree.root) == 1

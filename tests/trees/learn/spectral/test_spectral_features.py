@@ -60,7 +60,7 @@ def test_with_indicators_it_is_the_categorical_tree(
     )
     rows = all_rows(cards) if n_leaves < 9 else sample_codes(model, 2000, 3)
     rows = np.concatenate([rows, np.where(np.arange(n_leaves) % 2, rows[:100], -1)])
-    found = [
+    values = [
         log_values(
             spectral(
                 model.tree, moments, states, representation=representation, whiten=whiten
@@ -69,7 +69,7 @@ def test_with_indicators_it_is_the_categorical_tree(
         )
         for moments in sources
     ]
-    values = [sign * np.exp(log_abs) for sign, log_abs in found]
+    values = [sign * np.exp(log_abs) for sign, log_abs in values]
     # Values near zero are differences of larger numbers.
     assert values[1] == pytest.approx(values[0], rel=1e-10, abs=1e-10 * np.abs(values[0]).max())
 
@@ -82,28 +82,28 @@ def test_with_two_leaves_it_is_the_truncated_product_kernel_density(rank):
     rng = np.random.default_rng(0)
     side = rng.choice([-1.5, 1.5], size=400)
     columns = [side + rng.laplace(size=400), 0.5 * side + rng.normal(size=400)]
-    encoders = [kernel_encoder(each, 0.7, 1e-8) for each in columns]
+    encoders = [kernel_encoder(column, 0.7, 1e-8) for column in columns]
     tree = rooted_tree([2, 2, -1], 2)
-    states = (*(each.size for each in encoders), rank)
+    states = (*(encoder.size for encoder in encoders), rank)
     network = spectral(
         tree, FeatureMoments.of(columns, encoders), states, whiten=False, cut=0
     ).network
     grid = np.linspace(-5, 5, 25)
-    points = [each.ravel() for each in np.meshgrid(grid, grid, indexing="ij")]
-    found = values_at(network, encoders, points).reshape(25, 25)
-    one, two = (each.features(column) for each, column in zip(encoders, columns, strict=True))
+    points = [axis.ravel() for axis in np.meshgrid(grid, grid, indexing="ij")]
+    values = values_at(network, encoders, points).reshape(25, 25)
+    one, two = (encoder.features(column) for encoder, column in zip(encoders, columns, strict=True))
     left, sizes, right = np.linalg.svd(one.T @ two / 400)
-    kept = (left[:, :rank] * sizes[:rank]) @ right[:rank]
-    expected = encoders[0].features(grid) @ kept @ encoders[1].features(grid).T
-    assert found == pytest.approx(expected, abs=1e-10)
+    truncated = (left[:, :rank] * sizes[:rank]) @ right[:rank]
+    expected = encoders[0].features(grid) @ truncated @ encoders[1].features(grid).T
+    assert values == pytest.approx(expected, abs=1e-10)
 
 
 def test_with_two_leaves_and_all_directions_it_is_the_product_kernel_density():
     rng = np.random.default_rng(0)
     columns = [rng.normal(size=50), rng.normal(size=50)]
-    encoders = [kernel_encoder(each, 0.8, 1e-12) for each in columns]
-    rank = min(each.size for each in encoders)
-    states = (*(each.size for each in encoders), rank)
+    encoders = [kernel_encoder(column, 0.8, 1e-12) for column in columns]
+    rank = min(encoder.size for encoder in encoders)
+    states = (*(encoder.size for encoder in encoders), rank)
     network = spectral(
         rooted_tree([2, 2, -1], 2),
         FeatureMoments.of(columns, encoders),
@@ -117,8 +117,8 @@ def test_with_two_leaves_and_all_directions_it_is_the_product_kernel_density():
         for at, column in zip(points, columns, strict=True)
     ]
     expected = (kernels[0] * kernels[1]).mean(axis=1)
-    found = values_at(network, encoders, points)
-    assert found == pytest.approx(expected, abs=1e-5)  # the features leave 1e-12 of the trace out
+    values = values_at(network, encoders, points)
+    assert values == pytest.approx(expected, abs=1e-5)  # the features leave 1e-12 of the trace out
 
 
 # --------------------------------------------------------------------------- exact moments
@@ -134,17 +134,17 @@ def population(shape, seed, n_states=2):
     joint = leaf_joint(random_tables(rng, tree, (n_values,) * n_leaves + hidden))
     values = [np.sort(1.5 * rng.normal(size=n_values)) for _ in range(n_leaves)]
     encoders = [
-        grid_encoder(each.min(), each.max(), 12, 0.8)
+        grid_encoder(column.min(), column.max(), 12, 0.8)
         if leaf % 2
-        else kernel_encoder(each, 0.7, 1e-9)
-        for leaf, each in enumerate(values)
+        else kernel_encoder(column, 0.7, 1e-9)
+        for leaf, column in enumerate(values)
     ]
     points = [2 * rng.normal(size=100) for _ in range(n_leaves)]
     if n_leaves > 2:
         values[1], encoders[1] = np.arange(n_values), IndicatorEncoder(n_values)
         points[1] = rng.integers(0, n_values, size=100)
         encoders[2] = grid_encoder(-1, 1, 4, 0.6)  # whose constant is far from one for some values
-    states = (*(each.size for each in encoders), *hidden)
+    states = (*(encoder.size for encoder in encoders), *hidden)
     return tree, states, joint, values, encoders, points
 
 
@@ -193,12 +193,12 @@ def test_projections_before_products_give_what_whole_tables_give(representation,
     one, two = (
         values_at(
             spectral(
-                model.tree, each, states, representation=representation, whiten=whiten
+                model.tree, source, states, representation=representation, whiten=whiten
             ).network,
             encoders,
             points,
         )
-        for each in (moments, WholeTables(moments))
+        for source in (moments, WholeTables(moments))
     )
     assert one == pytest.approx(two, rel=1e-8)
 
@@ -224,8 +224,8 @@ def test_more_states_than_categories_beside_numbers_are_learnt_exactly():
     joint = leaf_joint(random_tables(rng, tree, (2, 2, 2, 2, 4, 4)))
     values = [np.arange(2), np.array([-1.0, 1.0]), np.arange(2), np.array([0.0, 1.0])]
     encoders = [
-        kernel_encoder(each, 1.0, 1e-12) if each.dtype.kind == "f" else IndicatorEncoder(2)
-        for each in values
+        kernel_encoder(column, 1.0, 1e-12) if column.dtype.kind == "f" else IndicatorEncoder(2)
+        for column in values
     ]
     points = [rng.integers(0, 2, 50) if i % 2 == 0 else rng.normal(size=50) for i in range(4)]
     moments = FeaturePopulation(joint, values, encoders)
@@ -255,23 +255,23 @@ def test_more_rows_come_closer_to_the_smoothed_truth(missing):
     model = toy_tables(rooted_tree(*SHAPES["binary"]), 2, 2, 5, diagonal=1.0)
     encoders = [grid_encoder(-4, 4, 12, 0.5)] * 6
     rng = np.random.default_rng(0)
-    bumps = rng.choice([-1.5, 1.5], 100_000) + 0.4 * rng.normal(size=100_000)
+    points = rng.choice([-1.5, 1.5], 100_000) + 0.4 * rng.normal(size=100_000)
     means = np.array(
         [
             encoders[0].features(0.5 * rng.laplace(size=100_000)).mean(axis=0),
-            encoders[0].features(bumps).mean(axis=0),
+            encoders[0].features(points).mean(axis=0),
         ]
     )  # (state, feature)
     test = drawn(model, 500, 1)
-    truth = replace(model.network, emit=tuple(means.T @ each for each in model.network.emit))
+    truth = replace(model.network, emit=tuple(means.T @ emit for emit in model.network.emit))
     expected = values_at(truth, encoders, list(test.T))
     states = (12,) * 6 + model.layout.n_states[6:]
     errors = []
     for n_rows in (500, 50_000):
         X = drawn(model, n_rows, 2, missing)
         network = spectral(model.tree, FeatureMoments.of(X, encoders), states).network
-        found = values_at(network, encoders, list(test.T))
-        errors.append(np.abs(found - expected).mean() / expected.mean())
+        values = values_at(network, encoders, list(test.T))
+        errors.append(np.abs(values - expected).mean() / expected.mean())
     assert errors[0] > 4 * errors[1]  # ten at the rate of one over the root
     assert errors[1] < 0.05
 
@@ -282,6 +282,6 @@ def test_few_rows_still_give_a_network(n_rows, whiten):
     model = toy("bin4", 2, 2)
     X = drawn(model, n_rows, 1)
     encoders = [grid_encoder(-3, 3, 8, median_bandwidth(np.array([-1.0, 1.0])))] * 8
-    states = (*(each.size for each in encoders), *model.layout.n_states[8:])
+    states = (*(encoder.size for encoder in encoders), *model.layout.n_states[8:])
     network = spectral(model.tree, FeatureMoments.of(X, encoders), states, whiten=whiten).network
     assert np.isfinite(values_at(network, encoders, [np.zeros(2)] * 8)).all()

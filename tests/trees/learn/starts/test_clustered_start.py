@@ -8,7 +8,7 @@ import pytest
 from oracles.networks import caterpillar, random_tables, random_tree, rooted_tree
 from tacit.messages.network import Layout, Tables, layout
 from tacit.toy.models import sample_codes
-from tacit.trees.learn.em.many_states import WideExpectation
+from tacit.trees.learn.em.many_states import ManyStatesExpectation
 from tacit.trees.learn.spectral.canonical import NodeFeatures
 from tacit.trees.learn.starts import clusters
 from tacit.trees.learn.starts.clusters import clustered_start, counted_tables
@@ -44,13 +44,13 @@ def telling_model(rng, n_states):
 
 
 @pytest.mark.parametrize("n_states", [2, 3, 5])
-def test_states_that_leaves_tell_are_found_at_once(n_states):
+def test_states_that_leaves_show_are_learnt_at_once(n_states):
     rng = np.random.default_rng(n_states)
     truth = telling_model(rng, n_states)
     codes, unseen = sample_codes(truth, 4000, rng), sample_codes(truth, 2000, rng)
     lay = truth.layout
     start = start_of(lay, codes)
-    score = WideExpectation(lay, unseen).mean
+    score = ManyStatesExpectation(lay, unseen).mean
     marginals = (
         np.concatenate([np.bincount(column, minlength=n_states) for column in codes.T]) / 4000
     )
@@ -95,22 +95,22 @@ def test_more_states_than_rows(n_rows):
     check_tables(lay, start_of(lay, codes))
 
 
-@pytest.mark.parametrize("which", ["constant", "missing", "one category"])
+@pytest.mark.parametrize("kind", ["constant", "missing", "one category"])
 @pytest.mark.parametrize("columns", [(2,), (0, 3), range(5)], ids=["one", "two", "all"])
-def test_columns_that_say_nothing(which, columns):
+def test_columns_that_say_nothing(kind, columns):
     rng = np.random.default_rng(0)
     tree = random_tree(rng, 5, 3)
     cards = [3] * 5
     codes = np.asfortranarray(rng.integers(0, 3, (80, 5)).astype(np.int16))
     for column in columns:
-        codes[:, column] = -1 if which == "missing" else 0
-        cards[column] = 1 if which == "one category" else 3
+        codes[:, column] = -1 if kind == "missing" else 0
+        cards[column] = 1 if kind == "one category" else 3
     lay = Layout(tree, (*cards, *[4] * (tree.n_nodes - 5)))
     values = start_of(lay, codes)
     check_tables(lay, values)
     for column in columns:
         table = Tables(lay, values).table(column)
-        if which == "missing":
+        if kind == "missing":
             assert table == pytest.approx(np.full(table.shape, 1 / 3))
         else:
             # A category never seen keeps a chance.
@@ -158,11 +158,11 @@ def test_rows_count_as_their_weights_say():
     truth = telling_model(rng, 3)
     codes = sample_codes(truth, 2000, rng)
     weights = np.where(codes[:, 0] == 0, 8.0, 1.0)
-    for each in (weights, np.ones(2000)):
-        start = Tables(truth.layout, start_of(truth.layout, codes, each))
-        found = start.table(15) @ start.table(12) @ start.table(0)  # P(leaf 0)
-        want = np.bincount(codes[:, 0], each) / each.sum()
-        assert found[0] == pytest.approx(want, abs=0.01)
+    for row_weights in (weights, np.ones(2000)):
+        start = Tables(truth.layout, start_of(truth.layout, codes, row_weights))
+        marginal = start.table(15) @ start.table(12) @ start.table(0)  # P(leaf 0)
+        want = np.bincount(codes[:, 0], row_weights) / row_weights.sum()
+        assert marginal[0] == pytest.approx(want, abs=0.01)
 
 
 def test_of_rows_with_weights_or_without_the_same_ones_find_together():
@@ -207,8 +207,8 @@ def test_a_chain_of_many_states_starts_far_above_independence():
     sharp /= np.repeat(np.add.reduceat(sharp, lay.row_starts), 6)
     codes = sample_codes(Tables(lay, sharp), 3000, rng)
     one = layout(tree, (6,) * 10 + (1,) * 9)
-    alone = WideExpectation(one, codes).mean(start_of(one, codes))
-    assert WideExpectation(lay, codes).mean(start_of(lay, codes)) > alone + 0.5
+    alone = ManyStatesExpectation(one, codes).mean(start_of(one, codes))
+    assert ManyStatesExpectation(lay, codes).mean(start_of(lay, codes)) > alone + 0.5
 
 
 # -- clusters -------------------------------------------------------------------------------
@@ -223,8 +223,10 @@ def test_every_row_is_nearest_to_the_mean_of_its_own_cluster(monkeypatch):
     weights = rng.exponential(size=200)
     states = clusters._clusters(codes, features, weights, 6, rng)
     rows = values[codes[:, 0]] + values[30 + codes[:, 1]]
-    own = [states == h for h in range(6)]
-    means = np.array([np.average(rows[each], weights=weights[each], axis=0) for each in own])
+    members = [states == h for h in range(6)]
+    means = np.array(
+        [np.average(rows[inside], weights=weights[inside], axis=0) for inside in members]
+    )
     gaps = ((rows[:, None] - means) ** 2).sum(axis=2)
     assert np.array_equal(states, gaps.argmin(axis=1))
 

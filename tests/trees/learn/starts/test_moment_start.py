@@ -74,20 +74,20 @@ def test_with_many_rows_it_is_near_the_truth(name, n_categories, k, diagonal, mi
     codes[np.random.default_rng(0).random(codes.shape) < missing] = -1
     cards = (n_categories,) * tree.n_leaves
     independent = gap(truth, start_of(tree, with_states(tree, cards, 1), codes), test)
-    found = start_of(tree, truth.layout.n_states, codes)
-    check_tables(found)
-    assert gap(truth, found, test) < independent * (0.25 if missing else 0.1)
+    start = start_of(tree, truth.layout.n_states, codes)
+    check_tables(start)
+    assert gap(truth, start, test) < independent * (0.25 if missing else 0.1)
 
 
 def test_one_state_is_independence():
     tree = tree_of("bin4")
     truth = random_tables(tree, 3, 2, 0)
     codes = sample_codes(truth, 1000, 1)
-    found = start_of(tree, (3,) * 8 + (1,) * 6, codes)
-    check_tables(found)
+    start = start_of(tree, (3,) * 8 + (1,) * 6, codes)
+    check_tables(start)
     for leaf in range(8):
-        shares = np.bincount(codes[:, leaf], minlength=3) / 1000
-        assert found.table(leaf)[0] == pytest.approx(shares, abs=0.01)  # but for smoothing
+        proportions = np.bincount(codes[:, leaf], minlength=3) / 1000
+        assert start.table(leaf)[0] == pytest.approx(proportions, abs=0.01)  # but for smoothing
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -95,19 +95,19 @@ def test_observed_inner_nodes_are_copied(k):
     cards = (3, 4, 2, 3, 3)
     truth = random_tables(WITH_COPY, cards, 2, 0, diagonal=2.0)
     codes, test = sample_codes(truth, 30_000, 1), sample_codes(truth, 3000, 2)
-    found = start_of(WITH_COPY, with_states(WITH_COPY, cards, k), codes)
-    check_tables(found)
+    start = start_of(WITH_COPY, with_states(WITH_COPY, cards, k), codes)
+    check_tables(start)
     if k > 1:
-        assert gap(truth, found, test) < 0.02
+        assert gap(truth, start, test) < 0.02
 
 
 def test_a_tree_of_nothing_but_observed_nodes_has_the_tables_of_the_data():
     tree = rooted_tree([3, 4, 4, 4, -1], 3, {3: 0, 4: 1})
     truth = random_tables(tree, 3, 2, 0, diagonal=2.0)
     codes = sample_codes(truth, 20_000, 1)
-    found = start_of(tree, truth.layout.n_states, codes)
-    check_tables(found)
-    assert gap(truth, found, sample_codes(truth, 2000, 2)) < 0.01
+    start = start_of(tree, truth.layout.n_states, codes)
+    check_tables(start)
+    assert gap(truth, start, sample_codes(truth, 2000, 2)) < 0.01
 
 
 def test_many_states_start_from_fewer_that_are_split():
@@ -115,17 +115,17 @@ def test_many_states_start_from_fewer_that_are_split():
     truth = random_tables(tree, 30, 20, 0, diagonal=10.0)
     codes, test = sample_codes(truth, 30_000, 1), sample_codes(truth, 3000, 2)
     states = truth.layout.n_states
-    found = start_of(tree, states, codes, most_states=6)
-    check_tables(found)
+    start = start_of(tree, states, codes, most_states=6)
+    check_tables(start)
     independent = gap(truth, start_of(tree, (30,) * 8 + (1,) * 6, codes), test)
-    assert gap(truth, found, test) < 0.8 * independent
-    rows = found.table(0)
+    assert gap(truth, start, test) < 0.8 * independent
+    rows = start.table(0)
     assert len(np.unique(rows.round(12), axis=0)) == 20  # no two states alike
     assert rows[0] == pytest.approx(rows[6], rel=1.0)
     again = start_of(tree, states, codes, most_states=6)
-    assert np.array_equal(again.values, found.values)
+    assert np.array_equal(again.values, start.values)
     assert not np.array_equal(
-        start_of(tree, states, codes, most_states=6, seed=1).values, found.values
+        start_of(tree, states, codes, most_states=6, seed=1).values, start.values
     )
 
 
@@ -165,9 +165,9 @@ def test_rows_that_count_are_looked_at_wherever_they_stand(monkeypatch):
     weights = np.zeros(20_000)
     weights[1::4] = 1.0
     monkeypatch.setattr(module, "ROWS_LOOKED_AT", 5000)  # every fourth row, none of which counts
-    found = start_of(tree, truth.layout.n_states, codes, weights)
+    start = start_of(tree, truth.layout.n_states, codes, weights)
     alone = start_of(tree, truth.layout.n_states, np.asfortranarray(codes[1::4]))
-    assert found.values == pytest.approx(alone.values, rel=1e-6)
+    assert start.values == pytest.approx(alone.values, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["bin4", "star6", "t33"])

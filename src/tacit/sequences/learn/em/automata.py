@@ -42,13 +42,13 @@ def expectation(
     from tacit.sequences.loops.automata import expect as expect_counts
 
     k = layout.n_states
-    states, back = np.empty((2, tree.n_nodes, k))
+    states, backward = np.empty((2, tree.n_nodes, k))
     logs, groups = np.empty(tree.n_nodes), layout.groups
     weights = tree.ends.astype(np.float64)
 
     def expect(values: Array) -> tuple[float, Array]:
         tables, counts = layout.tables(values), np.empty(layout.size)
-        room = layout.tables(counts)
+        expected = layout.tables(counts)
         log_likelihood = expect_counts(
             tables.initial,
             tables.emit,
@@ -59,10 +59,10 @@ def expectation(
             weights,
             states,
             logs,
-            back,
-            room.initial,
-            room.emit,
-            room.transitions,
+            backward,
+            expected.initial,
+            expected.emit,
+            expected.transitions,
         )
         return float(log_likelihood), counts
 
@@ -77,8 +77,8 @@ def automaton_step(layout: AutomatonLayout, tree: PrefixTree, pseudo: Array) -> 
 
     def step(values: Array) -> tuple[float, Array, Array]:
         log_likelihood, counts = expect(values)
-        log_prior, better = maximise(counts, pseudo, values, layout.row_starts)
-        return log_likelihood + log_prior, better, counts
+        log_prior, image = maximise(counts, pseudo, values, layout.row_starts)
+        return log_likelihood + log_prior, image, counts
 
     return step
 
@@ -86,8 +86,8 @@ def automaton_step(layout: AutomatonLayout, tree: PrefixTree, pseudo: Array) -> 
 def log_likelihood(tables: AutomatonTables, tree: PrefixTree) -> float:
     """The summed natural-log probability of the sequences of a tree: compiled."""
     ends, logs = log_probs(tables, tree)
-    there = tree.ends > 0
-    return float((tree.ends[there] * (logs + ends)[there]).sum())
+    ending = tree.ends > 0
+    return float((tree.ends[ending] * (logs + ends)[ending]).sum())
 
 
 def log_probs(tables: AutomatonTables, tree: PrefixTree) -> tuple[Array, Array]:
@@ -118,7 +118,7 @@ def filtered(tables: AutomatonTables, tree: PrefixTree) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class PolishedAutomaton:
-    """Where EM ended."""
+    """The result of EM."""
 
     tables: AutomatonTables
     n_steps: int
@@ -146,10 +146,10 @@ def polished_automaton(
         Of the sequences to learn from.
     prior : AutomatonPrior
     gain : float
-        It ends where a step gains less than this, in nats; tables from where it did are not looked at again.
+        EM ends where a step gains less than this, in nats.
     max_iter : int
     held_out : PrefixTree, optional
-        Sequences that stop it too: every `patience` steps they are scored, and the best tables are kept.
+        They stop EM too: every `patience` steps they are scored, and the best tables are kept.
     patience : int
     """
     from tacit.core.loops.acceleration import normalise
@@ -162,7 +162,7 @@ def polished_automaton(
             step,
             values,
             AbsoluteGain(gain),
-            normalise=lambda each: normalise(each, layout.row_starts),
+            normalise=lambda row: normalise(row, layout.row_starts),
             max_iter=steps,
             progress=progress,
             warn=False,
@@ -170,12 +170,14 @@ def polished_automaton(
 
     values = normalise(np.maximum(tables.flat, 1e-12), layout.row_starts)
     if held_out is None:
-        found = onwards(values, max_iter)
-        return PolishedAutomaton(layout.tables(found.values), found.n_steps, found.converged, None)
+        em_run = onwards(values, max_iter)
+        return PolishedAutomaton(
+            layout.tables(em_run.values), em_run.n_steps, em_run.converged, None
+        )
     best, best_value, done, converged = values, -np.inf, 0, False
     while done < max_iter and not converged:
-        found = onwards(values, min(patience, max_iter - done))
-        values, done, converged = found.values, done + found.n_steps, found.converged
+        em_run = onwards(values, min(patience, max_iter - done))
+        values, done, converged = em_run.values, done + em_run.n_steps, em_run.converged
         value = log_likelihood(layout.tables(values), held_out)
         if value <= best_value:
             converged = True

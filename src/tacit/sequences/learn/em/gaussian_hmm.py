@@ -1,6 +1,6 @@
-"""EM on hidden Markov models whose states emit normal numbers.
+"""EM on hidden Markov models with Gaussian emissions.
 
-Numbers are expected on a common scale: about zero, and of about one unit of spread in each column.
+Columns are expected to be standardised: mean about zero, standard deviation about one.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em
 from tacit.sequences.learn.em.stationary import long_run, stationary_transitions
 from tacit.sequences.model.gaussian_hmm import UNITS, GaussianChain, GaussianLayout
-from tacit.sequences.query.gaussian_emissions import number_evidence, patterns_of
+from tacit.sequences.query.gaussian_emissions import missing_patterns, number_evidence
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # Pseudo-counts of initial probabilities, and of each row of transitions.
-STARTS, MOVES = 2.0, 1.0
-# What the prior says of each state's density: how many numbers it counts like, their variance in units of
-# each column's own, and how many numbers say that means are where the column's mean is.
+STARTS, TRANSITIONS = 2.0, 1.0
+# Prior of each state's density: pseudo-counts of its variance, this variance in units of the column's, and
+# pseudo-counts of a mean at the column's mean.
 SPREADS, SPREAD, CENTRES = 1.0, 0.05, 0.01
-# How many numbers of the spread that states have in common come on top of one for each column, uncounted: the
-# normal density that is nearest to the truth on average divides by fewer numbers than were seen, by as many.
+# Pseudo-counts of the covariance that states have in common, besides one for each column; the divisor leaves
+# them out: the normal density that is nearest to the truth on average divides by that many fewer numbers.
 COMMON = 2.0
 _LEAST = 1e-8  # the smallest variance, in the same units: columns may be constant within a state
 
@@ -40,19 +40,19 @@ class Rows:
 
     @cached_property
     def patterns(self) -> list[tuple[NDArray[np.bool_], Integers]]:
-        """Which columns are there, and the rows where just these are."""
-        return list(patterns_of(self.values))
+        """Which columns are observed, and the rows where exactly these are."""
+        return list(missing_patterns(self.values))
 
     @cached_property
-    def there(self) -> Array | None:
-        """(position, column) one where a number is there, zero elsewhere; None where all are."""
-        gone = np.isnan(self.values)
-        return (~gone).astype(np.float64) if gone.any() else None
+    def is_observed(self) -> Array | None:
+        """(position, column) one where a number is observed, zero elsewhere; None where all are."""
+        missing = np.isnan(self.values)
+        return (~missing).astype(np.float64) if missing.any() else None
 
     @cached_property
     def filled(self) -> Array:
         """(position, column) with zeros where a number is missing."""
-        return self.values if self.there is None else np.nan_to_num(self.values, nan=0.0)
+        return self.values if self.is_observed is None else np.nan_to_num(self.values, nan=0.0)
 
     @cached_property
     def squares(self) -> Array:
@@ -60,49 +60,49 @@ class Rows:
         return np.square(self.filled)
 
     @cached_property
-    def lanes(self) -> Lanes | None:
-        """The same side by side; None where numbers are missing, or most of it would be padding."""
-        from tacit.sequences.loops.gaussian_lanes import LANES
+    def batches(self) -> Batches | None:
+        """The same in batches; None where numbers are missing, or most of it would be padding."""
+        from tacit.sequences.loops.gaussian_expectations import BATCH_SIZE
 
-        n_lines = np.sort(np.diff(self.ends))[::-LANES].sum()
-        if self.there is not None or not 0 < n_lines * LANES <= 2 * len(self.values):
+        n_lines = np.sort(np.diff(self.ends))[::-BATCH_SIZE].sum()
+        if self.is_observed is not None or not 0 < n_lines * BATCH_SIZE <= 2 * len(self.values):
             return None
-        return side_by_side(self.values, self.ends)
+        return in_batches(self.values, self.ends)
 
 
 @dataclass(frozen=True, eq=False)
-class Lanes:
-    """Rows of some sequences side by side, in blocks, the longest sequences first."""
+class Batches:
+    """Rows of sequences in blocks of `BATCH_SIZE`, the longest sequences first."""
 
-    columns: Array  # (line, column, lane)  zero where a sequence is over
+    columns: Array  # (line, column, sequence of the block)  zero beyond its end
     begins: Integers  # (block + 1,) the lines where blocks start
-    lengths: Integers  # (block, lane)
+    lengths: Integers  # (block, sequence of the block)
 
 
-def side_by_side(values: Array, ends: Integers) -> Lanes:
-    """Sequences in blocks, whatever of these is padding."""
-    from tacit.sequences.loops.gaussian_lanes import LANES
+def in_batches(values: Array, ends: Integers) -> Batches:
+    """Sequences in blocks, however much of these is padding."""
+    from tacit.sequences.loops.gaussian_expectations import BATCH_SIZE
 
     lengths = np.diff(ends)
     order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
-    n_blocks = -(-len(order) // LANES)
-    firsts, own = np.zeros((2, n_blocks * LANES), np.int64)
-    firsts[: len(order)], own[: len(order)] = ends[order], lengths[order]
-    own = own.reshape(n_blocks, LANES)
-    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(own[:, 0])])
-    columns = np.zeros((begins[-1], LANES, values.shape[1]))
-    for block, places in enumerate(firsts.reshape(n_blocks, LANES)):
-        times = np.arange(own[block, 0])[:, None]
-        there = times < own[block]
-        columns[begins[block] : begins[block + 1]][there] = values[(places + times)[there]]
-    return Lanes(np.ascontiguousarray(columns.transpose(0, 2, 1)), begins, own)
+    n_blocks = -(-len(order) // BATCH_SIZE)
+    firsts, block_lengths = np.zeros((2, n_blocks * BATCH_SIZE), np.int64)
+    firsts[: len(order)], block_lengths[: len(order)] = ends[order], lengths[order]
+    block_lengths = block_lengths.reshape(n_blocks, BATCH_SIZE)
+    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(block_lengths[:, 0])])
+    columns = np.zeros((begins[-1], BATCH_SIZE, values.shape[1]))
+    for block, places in enumerate(firsts.reshape(n_blocks, BATCH_SIZE)):
+        times = np.arange(block_lengths[block, 0])[:, None]
+        is_inside = times < block_lengths[block]
+        columns[begins[block] : begins[block + 1]][is_inside] = values[(places + times)[is_inside]]
+    return Batches(np.ascontiguousarray(columns.transpose(0, 2, 1)), begins, block_lengths)
 
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """Rows of numbers added up, each weighted by how likely each state is there.
+    """Sums of rows, weighted by the posterior of each state.
 
-    Where columns are independent, all is per column: numbers may be missing in one and not in another.
+    With diagonal covariances all sums are per column: numbers may be missing in one and not in another.
     """
 
     visits: Array  # (state,), or (state, column)
@@ -120,34 +120,34 @@ def row_sums(
     rows : Rows
     posterior : (position, state)
     chain : GaussianChain or None
-        Fills in missing numbers of a row from those that are there, in expectation; without it such rows
-        are left out.
+        Imputes missing numbers of a row by their expectation given the others; without it such rows are
+        left out.
     diagonal : bool
     """
     if diagonal:
         weights = posterior.T
-        if rows.there is None:
+        if rows.is_observed is None:
             visits = np.repeat(_totals(posterior)[:, None], rows.values.shape[1], axis=1)
         else:
-            visits = weights @ rows.there
+            visits = weights @ rows.is_observed
         return RowSums(visits, weights @ rows.filled, weights @ rows.squares)
     k, d = posterior.shape[1], rows.values.shape[1]
     visits, firsts, seconds = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-    for there, places in rows.patterns:
-        if not there.any() or (chain is None and not there.all()):
+    for observed, places in rows.patterns:
+        if not observed.any() or (chain is None and not observed.all()):
             continue
         everything = len(places) == len(posterior)
-        shares = posterior if everything else posterior[places]
-        own = rows.values if everything else rows.values[places]
-        visits += _totals(shares)
+        responsibilities = posterior if everything else posterior[places]
+        values = rows.values if everything else rows.values[places]
+        visits += _totals(responsibilities)
         for m in range(k):
             spread = np.zeros((d, d))
-            full = own
-            if chain is not None and not there.all():
-                full, spread = _completed(chain, m, own, there)
-            weighted = shares[:, m, None] * full
+            full = values
+            if chain is not None and not observed.all():
+                full, spread = _completed(chain, m, values, observed)
+            weighted = responsibilities[:, m, None] * full
             firsts[m] += weighted.sum(axis=0)
-            seconds[m] += weighted.T @ full + shares[:, m].sum() * spread
+            seconds[m] += weighted.T @ full + responsibilities[:, m].sum() * spread
     return RowSums(visits, firsts, seconds)
 
 
@@ -157,18 +157,18 @@ def _totals(posterior: Array) -> Array:
 
 
 def _completed(
-    chain: GaussianChain, state: int, own: Array, there: NDArray[np.bool_]
+    chain: GaussianChain, state: int, values: Array, observed: NDArray[np.bool_]
 ) -> tuple[Array, Array]:
-    """Rows with what is expected in place of what is missing, and the covariance of what is missing."""
+    """Rows with missing numbers replaced by their expectation, and the covariance of these."""
     mean, covariance = chain.means[state], chain.covariances[state]
-    gone = ~there
-    inner = covariance[np.ix_(there, there)]
-    weights = np.linalg.solve(inner, covariance[np.ix_(there, gone)])  # (there, gone)
-    full = own.copy()
-    full[:, gone] = mean[gone] + (own[:, there] - mean[there]) @ weights
+    missing = ~observed
+    inner = covariance[np.ix_(observed, observed)]
+    weights = np.linalg.solve(inner, covariance[np.ix_(observed, missing)])  # (observed, missing)
+    full = values.copy()
+    full[:, missing] = mean[missing] + (values[:, observed] - mean[observed]) @ weights
     spread = np.zeros_like(covariance)
-    left = covariance[np.ix_(gone, gone)] - covariance[np.ix_(gone, there)] @ weights
-    spread[np.ix_(gone, gone)] = left
+    left = covariance[np.ix_(missing, missing)] - covariance[np.ix_(missing, observed)] @ weights
+    spread[np.ix_(missing, missing)] = left
     return full, spread
 
 
@@ -179,7 +179,7 @@ def _n_common(chain: GaussianChain) -> float:
 def densities(
     sums: RowSums, strength: float, chain: GaussianChain | None = None
 ) -> tuple[Array, Array]:
-    """Means (state, column) and covariances (state, column, column) that are most likely with the prior.
+    """Means (state, column) and covariances (state, column, column) of highest posterior density.
 
     Parameters
     ----------
@@ -187,14 +187,14 @@ def densities(
     strength : float
         Of the prior.
     chain : GaussianChain or None
-        States of which the prior takes their common spread; without it, it only has that of columns.
+        Whose common covariance enters the prior; without it, only that of columns does.
     """
     d = sums.firsts.shape[1]
     visits = sums.visits if sums.seconds.ndim == 2 else sums.visits[:, None]
     weights, counted = visits + strength * CENTRES, visits + strength * SPREADS
     unseen = counted[:, 0] <= 0
-    if not strength:  # states may be nowhere
-        weights, counted = (np.where(each > 0, each, 1.0) for each in (weights, counted))
+    if not strength:  # states may be empty
+        weights, counted = (np.where(counts > 0, counts, 1.0) for counts in (weights, counted))
     means = sums.firsts / weights
     prior = strength * SPREADS * SPREAD * np.eye(d)
     if chain is not None:
@@ -213,7 +213,7 @@ def densities(
 def log_prior(chain: GaussianChain, strength: float) -> float:
     """Log of the prior's density of means and covariances, up to a constant.
 
-    Inverse covariances are Wishart about that of the common spread, which is the likeliest one.
+    Inverse covariances are Wishart with the common covariance as mode.
     """
     inverse = chain.inverse_factors
     log_sizes = 2 * float(chain.log_sizes.sum())
@@ -229,7 +229,7 @@ def log_prior(chain: GaussianChain, strength: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What a chain expects of rows of numbers."""
+    """Expected counts and sums of rows, and the log-likelihood."""
 
     log_likelihood: float
     starts: Array  # (state,)
@@ -241,28 +241,28 @@ class Expected:
 def expected(chain: GaussianChain, rows: Rows) -> Expected:
     """Expected counts, and sums for densities."""
     from tacit.sequences.loops.forward_backward import forward_backward
-    from tacit.sequences.loops.gaussian_lanes import expect_numbers
+    from tacit.sequences.loops.gaussian_expectations import e_step
 
     k, d = chain.means.shape
     starts, transitions = np.zeros(k), np.zeros((k, k))
-    lanes = rows.lanes
-    if lanes is None:
+    batches = rows.batches
+    if batches is None:
         posterior, logs = np.empty((len(rows.values), k)), np.empty(len(rows.values))
-        seen = number_evidence(chain, rows.values, rows.ends)
-        tables = chain.initial, chain.transitions, seen.likelihoods
+        evidence = number_evidence(chain, rows.values, rows.ends)
+        tables = chain.initial, chain.transitions, evidence.likelihoods
         forward_backward(*tables, rows.ends, posterior, logs, starts, transitions)
         sums = row_sums(rows, posterior, chain, diagonal=chain.diagonal)
-        log_likelihood = float(logs.sum() + seen.taken.sum())
+        log_likelihood = float(logs.sum() + evidence.log_scales.sum())
         return Expected(log_likelihood, starts, transitions, _totals(posterior), sums)
     visits, firsts, seconds = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-    log_likelihood = expect_numbers(
+    log_likelihood = e_step(
         chain.initial,
         chain.transitions,
         chain.means,
         chain.inverse_factors,
         chain.log_sizes,
         chain.diagonal,
-        *(lanes.columns, lanes.begins, lanes.lengths),
+        *(batches.columns, batches.begins, batches.lengths),
         *((starts, transitions), (visits, firsts, seconds)),
     )
     squares = np.diagonal(seconds, axis1=1, axis2=2)
@@ -275,29 +275,31 @@ def expected(chain: GaussianChain, rows: Rows) -> Expected:
     return Expected(log_likelihood, starts, transitions, visits, sums)
 
 
-def _compiled_step(layout: GaussianLayout, lanes: Lanes, strength: float, pseudo: Array) -> Step:
-    """The step of `gaussian_step` for sequences side by side, several times as fast."""
-    from tacit.sequences.loops.gaussian_em import better_numbers, read_numbers
-    from tacit.sequences.loops.gaussian_lanes import expect_numbers
+def _compiled_step(
+    layout: GaussianLayout, batches: Batches, strength: float, pseudo: Array
+) -> Step:
+    """The step of `gaussian_step` for batches of sequences, several times as fast."""
+    from tacit.sequences.loops.gaussian_em import m_step, unpack_parameters
+    from tacit.sequences.loops.gaussian_expectations import e_step
 
     k, d = layout.n_states, layout.n_columns
     n_tables = k + k * k
     shape = k, d, layout.diagonal, UNITS
     weights = SPREADS, SPREADS * SPREAD, CENTRES, COMMON + (1 if layout.diagonal else d)
-    prior = (*(strength * each for each in weights), _LEAST)
+    prior = (*(strength * weight for weight in weights), _LEAST)
 
     def step(values: Array) -> tuple[float, Array, Array]:
-        means, whiteners, log_sizes = read_numbers(values, shape)
+        means, whiteners, log_sizes = unpack_parameters(values, shape)
         tables, counts = values[:n_tables], np.zeros(n_tables)
         sums = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-        likelihood = expect_numbers(
+        likelihood = e_step(
             *(tables[:k], tables[k:].reshape(k, k)),
             *(means, whiteners, log_sizes, layout.diagonal),
-            *(lanes.columns, lanes.begins, lanes.lengths),
+            *(batches.columns, batches.begins, batches.lengths),
             *((counts[:k], counts[k:].reshape(k, k)), sums),
         )
         parts = means, whiteners, log_sizes
-        more, image, masses = better_numbers(values, parts, counts, sums, shape, pseudo, prior)
+        more, image, masses = m_step(values, parts, counts, sums, shape, pseudo, prior)
         return likelihood + more, image, masses
 
     return step
@@ -310,36 +312,38 @@ def gaussian_step(
     *,
     stationary: bool = False,
 ) -> Step:
-    """One step of MAP-EM on the flat numbers of a chain, with so many pseudo-counts (None: the usual ones).
+    """One step of MAP-EM on the flat parameters of a chain; `pseudo_counts` None: the default ones.
 
-    Stationary initial probabilities follow from the transitions; these get likelier, if not the likeliest.
+    Stationary initial probabilities follow from the transitions, which improve without being optimal.
     """
     from tacit.core.loops.acceleration import maximise
 
     k = layout.n_states
     n_tables = k + k * k
     strength = 1.0 if pseudo_counts is None else pseudo_counts
-    first, others = (STARTS, MOVES) if pseudo_counts is None else (strength, strength)
+    first, others = (STARTS, TRANSITIONS) if pseudo_counts is None else (strength, strength)
     pseudo = np.concatenate([np.full(k, first / k), np.full(k * k, others / k)])
 
-    if rows.lanes is not None and not stationary:
-        return _compiled_step(layout, rows.lanes, strength, pseudo)
+    if rows.batches is not None and not stationary:
+        return _compiled_step(layout, rows.batches, strength, pseudo)
 
     def step(values: Array) -> tuple[float, Array, Array]:
         chain = layout.chain(values)
-        told = expected(chain, rows)
-        means, covariances = densities(told.sums, strength, chain)
-        counts = np.concatenate([told.starts, told.transitions.ravel()])
+        expected_counts = expected(chain, rows)
+        means, covariances = densities(expected_counts.sums, strength, chain)
+        counts = np.concatenate([expected_counts.starts, expected_counts.transitions.ravel()])
         dirichlet, tables = maximise(counts, pseudo, values[:n_tables], layout.row_starts)
-        objective = told.log_likelihood + log_prior(chain, strength) + dirichlet
-        begun, moved = tables[:k], tables[k:].reshape(k, k)
+        objective = expected_counts.log_likelihood + log_prior(chain, strength) + dirichlet
+        initial, transitions = tables[:k], tables[k:].reshape(k, k)
         if stationary:
-            starts, transitions = counts[:k], counts[k:].reshape(k, k)
-            moved = stationary_transitions(starts, transitions, chain.transitions)
-            begun = long_run(moved)
-        better = GaussianChain(begun, moved, means, covariances, layout.diagonal)
-        masses = layout.masses(chain, told.visits, counts[k:], counts[:k])
-        return objective, layout.flat(better), masses
+            initial_counts, transition_counts = counts[:k], counts[k:].reshape(k, k)
+            transitions = stationary_transitions(
+                initial_counts, transition_counts, chain.transitions
+            )
+            initial = long_run(transitions)
+        improved = GaussianChain(initial, transitions, means, covariances, layout.diagonal)
+        masses = layout.masses(chain, expected_counts.visits, counts[k:], counts[:k])
+        return objective, layout.flat(improved), masses
 
     return step
 
@@ -361,15 +365,15 @@ def polished_gaussian(
     layout = GaussianLayout(chain.n_states, chain.n_columns, chain.diagonal)
 
     def allowed(values: Array) -> Array:
-        found = layout.allowed(values)
+        normalised = layout.allowed(values)
         if stationary:
-            found[: layout.n_states] = layout.chain(found).stationary
-        return found
+            normalised[: layout.n_states] = layout.chain(normalised).stationary
+        return normalised
 
     first = layout.flat(chain)
     n_tables = layout.n_states * (layout.n_states + 1)
     first[:n_tables] = np.maximum(first[:n_tables], 1e-9)
-    found = run_accelerated_em(
+    em_run = run_accelerated_em(
         gaussian_step(layout, rows, pseudo_counts, stationary=stationary),
         allowed(first),
         AbsoluteGain(gain),
@@ -378,4 +382,4 @@ def polished_gaussian(
         progress=progress,
         warn=False,
     )
-    return layout.chain(found.values), found
+    return layout.chain(em_run.values), em_run

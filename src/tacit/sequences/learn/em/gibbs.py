@@ -1,7 +1,7 @@
-"""Collapsed Gibbs sampling of probabilistic automata: many of them, as likely as the data makes them.
+"""Collapsed Gibbs sampling of probabilistic automata: draws from their posterior.
 
 EM ends at one automaton. With many states and few sequences a great many explain the data about as well; the
-mean of what they say is better than what any of them says.
+mean of their predictions is better than those of any of them.
 """
 
 from __future__ import annotations
@@ -17,24 +17,23 @@ from tacit.sequences.model.automata import AutomatonTables
 from tacit.sequences.moments.prefixes import PrefixTree
 
 Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-# Now and then whole paths are drawn, from an automaton that is drawn itself. They come further in one step
-# than states one by one given their neighbours, which in turn need no automaton: both together came further
-# in the same time than either alone. That is at most every so many sweeps, and less often where many states
-# are possible at each place: it takes about a third of the time.
-_WHOLE_PATHS = 4
+# From time to time whole paths are drawn, given tables that are drawn first. They mix faster per sweep than
+# drawing states one by one given their neighbours, which needs no tables: both together mixed faster in the
+# same time than either alone. At most once in so many sweeps, and less often where many states are possible
+# at each position: it takes about a third of the time.
+_SWEEPS_PER_PATH_DRAW = 4
 
 
 class Sampler:
-    """Paths of all sequences through the states of an automaton, drawn again and again.
+    """State paths of all sequences through an automaton, resampled sweep by sweep.
 
     Parameters
     ----------
     sequences : Sequences
         Missing symbols are drawn too.
     tables : AutomatonTables
-        Where the first paths are drawn from; their shape is that of what is sampled.
+        That the first paths are drawn from; those that are sampled have the same shape.
     prior : AutomatonPrior
     rng : numpy.random.Generator
     """
@@ -53,18 +52,18 @@ class Sampler:
         self._tree, self._places = PrefixTree.placed(sequences)
         self._codes = sequences.codes.astype(np.int32)
         self._paths = np.zeros(len(self._places), dtype=np.int32)
-        self._n_sweeps, self._next_whole = 0, 0
+        self._n_sweeps, self._next_path_draw = 0, 0
         self._counts: tuple[NDArray[Any], ...] = ()
         self._draw_paths(tables)
 
     def run(self, n_sweeps: int) -> float:
-        """Draw the states of all places so many times; the share that changed in the last sweep."""
+        """Resample all states `n_sweeps` times; returns the fraction that changed in the last sweep."""
         from tacit.sequences.loops.gibbs import sweep
 
         prior = np.array([self.prior.initial, self.prior.emit, self.prior.move], dtype=np.float32)
         changed = 0
         for _ in range(n_sweeps):
-            if self._n_sweeps >= self._next_whole:
+            if self._n_sweeps >= self._next_path_draw:
                 self._draw_paths(self._drawn_tables())
             self._n_sweeps += 1
             starts, shown, into, out_of, left, moved = self._counts
@@ -86,27 +85,27 @@ class Sampler:
         return changed / max(len(self._paths), 1)
 
     def tables(self) -> AutomatonTables:
-        """The mean automaton given the paths as they are now."""
-        starts, shown, into = (each.astype(np.float64) for each in self._counts[:3])
+        """The posterior mean of the tables given the current paths."""
+        starts, emissions, transitions = (counts.astype(np.float64) for counts in self._counts[:3])
         starts += self.prior.initial
-        emit = np.ascontiguousarray(shown.T) + self.prior.emit
-        into += self.prior.move
+        emit = np.ascontiguousarray(emissions.T) + self.prior.emit
+        transitions += self.prior.move
         return AutomatonTables(
             starts / starts.sum(),
             emit / emit.sum(axis=1, keepdims=True),
-            into / into.sum(axis=2, keepdims=True),
+            transitions / transitions.sum(axis=2, keepdims=True),
         )
 
     def _drawn_tables(self) -> AutomatonTables:
-        """An automaton drawn given the paths as they are now."""
-        starts, shown, into = self._counts[:3]
+        """Tables drawn from their posterior given the current paths."""
+        initial_counts, emission_counts, transition_counts = self._counts[:3]
         draw = self._rng.standard_gamma
         initial, emit, transitions = (
             np.maximum(draw(counts.astype(np.float64) + pseudo), 1e-300)
             for counts, pseudo in (
-                (starts, self.prior.initial),
-                (np.ascontiguousarray(shown.T), self.prior.emit),
-                (into, self.prior.move),
+                (initial_counts, self.prior.initial),
+                (np.ascontiguousarray(emission_counts.T), self.prior.emit),
+                (transition_counts, self.prior.move),
             )
         )
         return AutomatonTables(
@@ -116,7 +115,7 @@ class Sampler:
         )
 
     def _draw_paths(self, tables: AutomatonTables) -> None:
-        """Draw the whole path of each sequence, and symbols that are missing, from an automaton."""
+        """Draw the path of each sequence, and its missing symbols, given tables."""
         from tacit.sequences.loops.automata import SKIPPED, draw_paths, draw_symbols
 
         emit, transitions = (
@@ -148,11 +147,13 @@ class Sampler:
                 self._codes,
             )
         self._counts = self._tallied()
-        # Products of either way of drawing; those of whole paths are of the states that are possible.
+        # The cost of both, in products; paths only visit states that are possible.
         k = tables.n_states
-        whole = int((states > SKIPPED).sum()) * k
-        single = 2 * len(self._paths) * (k + 20)
-        self._next_whole = self._n_sweeps + max(_WHOLE_PATHS, round(2 * whole / single))
+        path_products = int((states > SKIPPED).sum()) * k
+        state_products = 2 * len(self._paths) * (k + 20)
+        self._next_path_draw = self._n_sweeps + max(
+            _SWEEPS_PER_PATH_DRAW, round(2 * path_products / state_products)
+        )
 
     def _tallied(self) -> tuple[NDArray[Any], ...]:
         from tacit.sequences.loops.gibbs import tally

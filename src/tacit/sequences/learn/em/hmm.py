@@ -19,9 +19,9 @@ from tacit.sequences.query.hmm_scores import log_likelihoods
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Told = Callable[[int, float], None]
+Progress = Callable[[int, float], None]
 
-# Sequences too few or too unlike in length to fill lanes, or too long for them, are walked one by one.
+# Sequences too few or too unlike in length to fill a block, or too long for one, are processed one by one.
 _LEAST_FILLED = 0.1
 _MOST_CELLS = 1 << 26  # of the messages of a block
 _BLOCKS_APART = 32  # blocks whose counts are summed together, on one thread
@@ -29,43 +29,45 @@ _BLOCKS_APART = 32  # blocks whose counts are summed together, on one thread
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Sequences side by side in blocks of lanes, for the compiled passes; some left to be walked alone."""
+    """Sequences in blocks of equal size for the compiled passes; those that fit no block apart."""
 
     layout: ChainLayout
-    blocks: NDArray[np.int32]  # (row, lane)
+    blocks: NDArray[np.int32]  # (row, sequence of the block)
     heads: Integers  # (block + 1,)
-    lengths: Integers  # (block, lane)
-    alone: tuple[NDArray[np.int32], ...]  # codes of sequences on their own, -1 where missing
+    lengths: Integers  # (block, sequence of the block)
+    alone: tuple[NDArray[np.int32], ...]  # codes of sequences outside the blocks, -1 where missing
     n_jobs: int = 1
 
     @staticmethod
     def of(sequences: Sequences, n_states: int, n_jobs: int = 1) -> Packed:
-        """The blocks of some sequences, for models of so many states."""
-        from tacit.sequences.loops.hmm import LANES
+        """The blocks of sequences, for models of `n_states` states."""
+        from tacit.sequences.loops.hmm import BATCH_SIZE
 
         n, lengths = sequences.n_symbols, sequences.lengths
         order = np.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
-        padded = np.full(-len(order) % LANES, -1)
-        groups = np.concatenate([order, padded]).astype(np.int64).reshape(-1, LANES)
-        own = np.where(groups >= 0, lengths[groups], 0)  # (block, lane)
-        longest = own.max(axis=1, initial=0)
-        apart = own.sum(axis=1) < _LEAST_FILLED * LANES * longest
-        apart |= longest * LANES * max(n_states, 4) > _MOST_CELLS
+        padded = np.full(-len(order) % BATCH_SIZE, -1)
+        groups = np.concatenate([order, padded]).astype(np.int64).reshape(-1, BATCH_SIZE)
+        block_lengths = np.where(groups >= 0, lengths[groups], 0)  # (block, sequence)
+        longest = block_lengths.max(axis=1, initial=0)
+        apart = block_lengths.sum(axis=1) < _LEAST_FILLED * BATCH_SIZE * longest
+        apart |= longest * BATCH_SIZE * max(n_states, 4) > _MOST_CELLS
         alone = [s for s in groups[apart].ravel().tolist() if s >= 0]
-        groups, own, longest = groups[~apart], own[~apart], longest[~apart]
+        groups, block_lengths, longest = groups[~apart], block_lengths[~apart], longest[~apart]
         heads = np.concatenate([[0], np.cumsum(longest)]).astype(np.int64)
-        blocks = np.full((int(heads[-1]), LANES), n + 1, dtype=np.int32)
-        block, lane = np.nonzero(groups >= 0)
-        chosen = groups[block, lane]
+        blocks = np.full((int(heads[-1]), BATCH_SIZE), n + 1, dtype=np.int32)
+        block, column = np.nonzero(groups >= 0)
+        chosen = groups[block, column]
         size = lengths[chosen]
         time = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-        seen = sequences.codes[np.repeat(sequences.ends[chosen], size) + time]
-        seen = np.where(seen < 0, n, seen)
-        blocks[np.repeat(heads[block], size) + time, np.repeat(lane, size)] = seen
+        codes = sequences.codes[np.repeat(sequences.ends[chosen], size) + time]
+        codes = np.where(codes < 0, n, codes)
+        blocks[np.repeat(heads[block], size) + time, np.repeat(column, size)] = codes
         ends = sequences.ends
-        codes = tuple(sequences.codes[ends[s] : ends[s + 1]] for s in alone)
-        return Packed(ChainLayout(n_states, (n,)), blocks, heads, own, codes, n_jobs)
+        alone_codes = tuple(sequences.codes[ends[s] : ends[s + 1]] for s in alone)
+        return Packed(
+            ChainLayout(n_states, (n,)), blocks, heads, block_lengths, alone_codes, n_jobs
+        )
 
     @cached_property
     def n_positions(self) -> int:
@@ -90,7 +92,7 @@ class Packed:
 
         def part(low: int) -> tuple[float, list[Array]]:
             high = min(low + _BLOCKS_APART, len(self.heads) - 1)
-            counts = [np.zeros(each.shape) for each in (initial, transitions, emit)]
+            counts = [np.zeros(table.shape) for table in (initial, transitions, emit)]
             where = self.blocks, self.heads, self.lengths, low, high
             return expect(*where, initial, transitions, emit, *counts), counts
 
@@ -101,20 +103,20 @@ class Packed:
             parts = [part(low) for low in marks]
         k, n = self.layout.n_states, self.layout.sizes[0]
         log, counts = 0.0, np.zeros(self.layout.size)
-        found = self.layout.tables(counts)  # views
-        for own, (starts, moved, emitted) in parts:
-            log += own
-            found.initial[:] += starts[:k]
-            found.transitions[:] += moved[:k, :k]
-            found.emit[0][:] += emitted[:n, :k].T
-        found.transitions[:] *= tables.transitions
+        expected = self.layout.tables(counts)  # views
+        for block_log, (starts, transition_counts, emission_counts) in parts:
+            log += block_log
+            expected.initial[:] += starts[:k]
+            expected.transitions[:] += transition_counts[:k, :k]
+            expected.emit[0][:] += emission_counts[:n, :k].T
+        expected.transitions[:] *= tables.transitions
         for codes in self.alone:
-            log += _expect_alone(tables, codes, found)
+            log += _expect_alone(tables, codes, expected)
         return log, counts
 
 
 def _padded(tables: ChainTables, precision: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Tables with states that nothing leads to, up to a multiple of four, as the loops want them."""
+    """Tables padded with unreachable states to a multiple of four, as the loops need them."""
     k, n = tables.emit[0].shape
     width = k + -k % 4
     initial, transitions = np.zeros(width, precision), np.zeros((width, width), precision)
@@ -124,12 +126,12 @@ def _padded(tables: ChainTables, precision: Any) -> tuple[NDArray[Any], NDArray[
     return initial, transitions, emit
 
 
-def _expect_alone(tables: ChainTables, codes: NDArray[np.int32], found: ChainTables) -> float:
-    """The log-likelihood of one sequence; its expected counts are added to the tables `found`."""
+def _expect_alone(tables: ChainTables, codes: NDArray[np.int32], expected: ChainTables) -> float:
+    """The log-likelihood of one sequence; its counts are added to `expected`."""
     from tacit.sequences.loops.forward_backward import forward_backward
 
-    there = codes >= 0
-    likelihoods = np.where(there[:, None], tables.emit[0].T[codes], 1.0)
+    is_observed = codes >= 0
+    likelihoods = np.where(is_observed[:, None], tables.emit[0].T[codes], 1.0)
     posterior, logs = np.empty_like(likelihoods), np.empty(len(codes))
     ends = np.array([0, len(codes)])
     transitions = np.ascontiguousarray(tables.transitions)
@@ -140,17 +142,19 @@ def _expect_alone(tables: ChainTables, codes: NDArray[np.int32], found: ChainTab
         ends,
         posterior,
         logs,
-        found.initial,
-        found.transitions,
+        expected.initial,
+        expected.transitions,
     )
-    n = found.emit[0].shape[1]
+    n = expected.emit[0].shape[1]
     for m in range(tables.n_states):
-        found.emit[0][m] += np.bincount(codes[there], weights=posterior[there, m], minlength=n)
+        expected.emit[0][m] += np.bincount(
+            codes[is_observed], weights=posterior[is_observed, m], minlength=n
+        )
     return float(logs.sum())
 
 
 def hmm_prior(layout: ChainLayout, pseudo_counts: float | tuple[float, float, float]) -> Array:
-    """Pseudo-counts of every entry: so many per row of initial, transition and emission probabilities."""
+    """Pseudo-counts of every entry, from those of a row of initial, transition and emission probabilities."""
     rows = pseudo_counts if isinstance(pseudo_counts, tuple) else (pseudo_counts,) * 3
     k, n = layout.n_states, layout.sizes[0]
     sizes, widths = (k, k * k, k * n), (k, k, n)
@@ -161,7 +165,7 @@ def hmm_prior(layout: ChainLayout, pseudo_counts: float | tuple[float, float, fl
 def hmm_step(packed: Packed, pseudo: Array, *, stationary: bool = False) -> Step:
     """One step of EM, with pseudo-counts.
 
-    Stationary initial probabilities follow from the transitions; these get likelier, if not the likeliest.
+    Stationary initial probabilities follow from the transitions, which improve without being optimal.
     """
     from tacit.core.loops.acceleration import maximise
     from tacit.sequences.learn.em.stationary import stationary_transitions
@@ -170,13 +174,15 @@ def hmm_step(packed: Packed, pseudo: Array, *, stationary: bool = False) -> Step
 
     def step(values: Array) -> tuple[float, Array, Array]:
         log_likelihood, counts = packed.expect(values)
-        log_prior, better = maximise(counts, pseudo, values, layout.row_starts)
+        log_prior, image = maximise(counts, pseudo, values, layout.row_starts)
         if stationary:
-            seen, tables = layout.tables(counts), layout.tables(better)  # views
+            expected, tables = layout.tables(counts), layout.tables(image)  # views
             now = layout.tables(values).transitions
-            tables.transitions[:] = stationary_transitions(seen.initial, seen.transitions, now)
-            tables.initial[:] = layout.tables(better).stationary
-        return log_likelihood + log_prior, better, counts
+            tables.transitions[:] = stationary_transitions(
+                expected.initial, expected.transitions, now
+            )
+            tables.initial[:] = layout.tables(image).stationary
+        return log_likelihood + log_prior, image, counts
 
     return step
 
@@ -190,11 +196,11 @@ def polished_hmm(
     pseudo_counts: float | tuple[float, float, float] = 0.0,
     accelerated: bool = True,
     stationary: bool = False,
-    progress: Told | None = None,
+    progress: Progress | None = None,
 ) -> tuple[ChainTables, EMRun]:
-    """EM from these tables, until a step gains less than `gain` nats in all.
+    """EM from these tables, until a step gains less than `gain` nats in total.
 
-    Entries that are zero stay zero. Raises no warning where `max_iter` ends it: `EMRun.converged` tells.
+    Entries that are zero stay zero. No warning where `max_iter` is reached: see `EMRun.converged`.
     """
     from tacit.core.loops.acceleration import normalise
 
@@ -203,14 +209,14 @@ def polished_hmm(
     rule = AbsoluteGain(gain)
 
     def allowed(values: Array) -> Array:
-        found: Array = normalise(values, layout.row_starts)
+        normalised: Array = normalise(values, layout.row_starts)
         if stationary:
-            found[: layout.n_states] = layout.tables(found).stationary
-        return found
+            normalised[: layout.n_states] = layout.tables(normalised).stationary
+        return normalised
 
     first = allowed(tables.flat)
     if accelerated:
-        found = run_accelerated_em(
+        em_run = run_accelerated_em(
             step,
             first,
             rule,
@@ -220,12 +226,12 @@ def polished_hmm(
             warn=False,
         )
     else:
-        found = run_em(step, first, rule, max_iter=max_iter, progress=progress, warn=False)
-    return layout.tables(found.values), found
+        em_run = run_em(step, first, rule, max_iter=max_iter, progress=progress, warn=False)
+    return layout.tables(em_run.values), em_run
 
 
 def random_hmm_tables(n_states: int, n_symbols: int, rng: np.random.Generator) -> ChainTables:
-    """Tables with rows drawn evenly from all distributions, as a start for EM."""
+    """Tables with rows drawn uniformly from the simplex, as a start for EM."""
     initial = rng.dirichlet(np.ones(n_states))
     transitions = rng.dirichlet(np.ones(n_states), n_states)
     return ChainTables(initial, transitions, (rng.dirichlet(np.ones(n_symbols), n_states),))
@@ -241,16 +247,16 @@ def em_restarts(
     accelerated: bool = False,
     stationary: bool = False,
     random_state: Any = None,
-    progress: Told | None = None,
+    progress: Progress | None = None,
 ) -> tuple[ChainTables, dict[str, Any]]:
-    """The best of several random starts by training likelihood, and how each of them went."""
+    """The best of several random starts by training likelihood, and diagnostics of each."""
     rng = np.random.default_rng(random_state)
     k, n = packed.layout.n_states, packed.layout.sizes[0]
     best: tuple[ChainTables, EMRun] | None = None
-    climbs = []
-    for own in rng.spawn(n_restarts):
-        found = polished_hmm(
-            random_hmm_tables(k, n, own),
+    em_runs = []
+    for start_rng in rng.spawn(n_restarts):
+        run = polished_hmm(
+            random_hmm_tables(k, n, start_rng),
             packed,
             gain=gain,
             max_iter=max_iter,
@@ -259,14 +265,14 @@ def em_restarts(
             stationary=stationary,
             progress=progress,
         )
-        climbs.append(found[1])
-        if best is None or found[1].objective > best[1].objective:
-            best = found
+        em_runs.append(run[1])
+        if best is None or run[1].objective > best[1].objective:
+            best = run
     assert best is not None
     return best[0], {
-        "objectives": [each.objective for each in climbs],
-        "n_steps": [each.n_steps for each in climbs],
-        "converged": [each.converged for each in climbs],
+        "objectives": [em_run.objective for em_run in em_runs],
+        "n_steps": [em_run.n_steps for em_run in em_runs],
+        "converged": [em_run.converged for em_run in em_runs],
     }
 
 
@@ -297,7 +303,7 @@ class OnlineHmm:
         ----------
         sequences : Sequences
         n_sequences : float
-            How many sequences the pseudo-counts are weighed against: those seen so far, or all.
+            Number of sequences that the pseudo-counts are added to: those so far, or all.
         pseudo_counts : float
         schedule : Schedule, optional
             Step sizes of Liang and Klein (2009).
@@ -325,9 +331,9 @@ def stepwise_hmm(
     batch: int = 256,
     pseudo_counts: float | tuple[float, float, float] = 1.0,
     random_state: Any = None,
-    progress: Told | None = None,
+    progress: Progress | None = None,
 ) -> ChainTables:
-    """Stepwise EM: passes over the sequences in small batches, drawn anew in each."""
+    """Stepwise EM: passes over the sequences in small batches, drawn again in each pass."""
     rng = np.random.default_rng(random_state)
     n = len(sequences.lengths)
     online = OnlineHmm.of(tables)

@@ -1,7 +1,7 @@
-"""Transitions of a hidden Markov model whose sequences start anywhere in a long run.
+"""Transitions of a hidden Markov model whose initial probabilities are stationary.
 
-Initial probabilities are then the stationary ones, which follow from the transitions: counts of initial
-states say something of transitions too, and the best transitions are not the relative counts.
+Initial probabilities follow from the transitions: counts of initial states say something of transitions too,
+and the maximum-likelihood transitions are not the relative counts.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from tacit.sequences.model.chains import ChainTables
 
 Array = NDArray[np.float64]
 
-STEPS = 4  # that a step of EM takes towards the best transitions
+STEPS = 4  # of the inner ascent in each step of EM
 _HALVINGS = 8
 _LEAST = 1e-300
 
 
 def long_run(transitions: Array) -> Array:
-    """(state,) how often each state is visited."""
+    """(state,) stationary probabilities."""
     return ChainTables(np.zeros(len(transitions)), transitions, ()).stationary
 
 
@@ -32,10 +32,10 @@ def expected_log(starts: Array, counts: Array, transitions: Array) -> float:
 def stationary_transitions(
     starts: Array, counts: Array, transitions: Array, n_steps: int = STEPS
 ) -> Array:
-    """Transitions under which the expected counts are likelier than under the given ones, never less likely.
+    """Transitions under which the expected counts are more likely than under the given ones, or as likely.
 
-    Each step multiplies the transitions by the derivative of `expected_log` (Baum and Eagon 1967), and goes
-    back half the way as long as that is too far. The derivative of stationary probabilities p is p[i] Z[j],
+    Each step multiplies the transitions by the derivative of `expected_log` (Baum and Eagon 1967), and is
+    halved as long as it is too long. The derivative of stationary probabilities p is p[i] Z[j],
     where Z is the inverse of ``1 - transitions + p`` (Schweitzer 1968).
 
     Parameters
@@ -43,26 +43,26 @@ def stationary_transitions(
     starts : (state,)
         Expected counts, with pseudo-counts.
     counts : (state, next state)
-        The same of transitions.
+        Of transitions.
     transitions : (state, next state)
-        Where to begin; entries that are zero stay zero.
+        The start; entries that are zero stay zero.
     n_steps : int
     """
     k = len(transitions)
     value = expected_log(starts, counts, transitions)
     for _ in range(n_steps):
-        shares = long_run(transitions)
-        wanted = starts / np.maximum(shares, 1e-12)
-        pull = np.linalg.lstsq(np.eye(k) - transitions + shares, wanted, rcond=None)[0]
-        trial = counts + shares[:, None] * transitions * (pull - pull.min())
+        stationary = long_run(transitions)
+        ratios = starts / np.maximum(stationary, 1e-12)
+        pull = np.linalg.lstsq(np.eye(k) - transitions + stationary, ratios, rcond=None)[0]
+        trial = counts + stationary[:, None] * transitions * (pull - pull.min())
         sums = trial.sum(axis=1, keepdims=True)
         trial = np.where(sums > 0, trial / np.where(sums > 0, sums, 1.0), transitions)
         for _ in range(_HALVINGS):
-            found = expected_log(starts, counts, trial)
-            if found > value:
+            improved = expected_log(starts, counts, trial)
+            if improved > value:
                 break
             trial = 0.5 * (trial + transitions)
         else:
             break
-        transitions, value = trial, found
+        transitions, value = trial, improved
     return transitions

@@ -1,7 +1,7 @@
 """Hidden Markov models of symbols from moments of windows of three: operators, and tables by tensors.
 
-Symbols are scaled by one over the roots of their shares before singular vectors are taken: counting then
-makes errors of the same size in every entry, and singular values of noise alone are below a known bound.
+Symbols are scaled by one over the roots of their frequencies before singular vectors are taken: sampling
+errors then have the same size in every entry, and singular values of noise alone are below a known bound.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from tacit.sequences.moments.ngrams import Cells, TripleMoments
 
 Array = NDArray[np.float64]
 
-PSEUDO_WINDOWS = 5.0  # added to each symbol's count before it scales: rare ones would be blown up
+PSEUDO_WINDOWS = 5.0  # added to each symbol's count before scaling, for rare ones
 _DENSE = 400  # symbols up to which all singular values are computed
-_ZERO = 1e-10  # singular values of this share of the first are rounding errors
+_ZERO = 1e-10  # singular values below this fraction of the first are rounding errors
 _NOISE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """The first and the last symbol of a window, reduced to the directions they share most."""
+    """The first and the last symbol of a window, projected to their most correlated directions."""
 
-    first: Array  # (a, rank)  what the first symbol is multiplied with
+    first: Array  # (a, rank)  projection of the first symbol
     last: Array  # (c, rank)
     values: Array  # (rank + some,)  singular values of the scaled pairs, descending
-    noise: float  # what the singular values of noise alone stay below
+    noise: float  # bound of the singular values of noise alone
 
 
 def shared_views(moments: TripleMoments, rank: int) -> Views:
     """The directions of `rank` largest singular values of pairs with one symbol between them."""
-    shares = moments.one, _sums(moments.pairs13, 0)
-    first, last = (_scale(each, moments) for each in shares)
+    frequencies = moments.one, _sums(moments.pairs13, 0)
+    first, last = (_scale(frequency, moments) for frequency in frequencies)
     left, values, right = _leading(_scaled(first, moments.pairs13, last), rank)
-    met = [int((each > 0).sum()) for each in shares]
+    met = [int((frequency > 0).sum()) for frequency in frequencies]
     noise = (np.sqrt(met[0]) + np.sqrt(met[1])) / np.sqrt(moments.n_windows)
     return Views(
         first[:, None] * left[:, :rank], last[:, None] * right[:rank].T, values, float(noise)
@@ -50,7 +50,7 @@ def shared_views(moments: TripleMoments, rank: int) -> Views:
 
 
 def supported_states(moments: TripleMoments, most: int) -> int:
-    """How many states the singular values of pairs show above the noise of counting; at least one.
+    """The number of singular values of pairs above the noise of counting; at least one.
 
     Entries of the scaled pairs have errors of variance one over the number of windows, whose largest
     singular value is about the sum of the roots of both sides, divided by the root of that number.
@@ -80,21 +80,21 @@ def spectral_hmm(moments: TripleMoments, rank: int) -> Operators:
     usable = int((values > _ZERO * values[0]).sum())
     _check_rank(rank, usable, "rank")
     u = now[:, None] * left[:, :rank]  # (b, m)
-    back = before[:, None] * right[:rank].T / values[:rank]  # (a, n)   (u' P21)^+
-    steps = moments.between(back, u)  # (symbol, n, m)
-    return Operators.of_steps(u.T @ moments.first, steps, back.T @ moments.one)
+    inverse = before[:, None] * right[:rank].T / values[:rank]  # (a, n)   (u' P21)^+
+    steps = moments.between(inverse, u)  # (symbol, n, m)
+    return Operators.of_steps(u.T @ moments.first, steps, inverse.T @ moments.one)
 
 
-def _check_rank(asked: int, usable: int, name: str) -> None:
-    if asked > usable:
+def _check_rank(requested: int, usable: int, name: str) -> None:
+    if requested > usable:
         raise RankError(
-            f"{name}={asked} asked for, but the pairs of symbols have only {usable} non-zero singular "
+            f"{name}={requested} asked for, but the pairs of symbols have only {usable} non-zero singular "
             f"values; give {usable} or fewer, features of longer windows, or more data"
         )
 
 
 def tensor_emissions(moments: TripleMoments, n_states: int) -> Array:
-    """(state, symbol) what states emit, by whitening and joint diagonalisation of the triples.
+    """(state, symbol) emission probabilities, by whitening and joint diagonalisation of the triples.
 
     The views of the first and last symbol are turned to that of the middle one (Anandkumar, Hsu and Kakade
     2012); the whitened third moments are then diagonal in one basis. Rows are the nearest distributions.
@@ -134,9 +134,9 @@ def tensor_hmm(
     moments : TripleMoments
     n_states : int
     pairs : Cells or (a, b), optional
-        Shares or counts of all pairs of neighbours; those of the windows by default.
+        Frequencies or counts of all pairs of neighbours; those of the windows by default.
     firsts : (a,), optional
-        Shares or counts of first symbols; those of the moments by default.
+        Frequencies or counts of first symbols; those of the moments by default.
     n_steps : int
         Most steps of the maximum likelihood, which is convex.
 
@@ -157,20 +157,20 @@ def tensor_hmm(
 def fitted_transitions(
     emit: Array, pairs: Any, first: NDArray[Any], *, floor: float = 0.0, n_steps: int = 200
 ) -> ChainTables:
-    """Moves and starts of highest likelihood given what states emit.
+    """Transition and initial probabilities of highest likelihood given emissions.
 
-    The joint table of two neighbouring states is a mixture's weights: its likelihood is concave. The climb
-    starts from the solution of the linear equations, which exact pairs hold.
+    The joint table of two neighbouring states is a mixture's weights: its likelihood is concave. EM
+    starts from the solution of the linear equations, which is exact for exact pairs.
 
     Parameters
     ----------
     emit : (state, symbol)
     pairs : (a, b)
-        Shares or counts of neighbours.
+        Frequencies or counts of neighbours.
     first : (a,)
-        Shares or counts of first symbols.
+        Frequencies or counts of first symbols.
     floor : float
-        Share that is spread evenly over the first guess.
+        Uniform part of the first guess.
     n_steps : int
     """
     k = len(emit)
@@ -186,19 +186,19 @@ def fitted_transitions(
     return ChainTables(initial, transitions, (emit,))
 
 
-def _mended(shares: Array, floor: float) -> Array:
-    """Shares that are not negative, sum to one, and are all a little above zero."""
-    kept = np.maximum(np.where(np.isfinite(shares), shares, 0.0), 0.0)
-    total = kept.sum()
-    even = np.full(shares.shape, 1.0 / shares.size)
-    return np.asarray((1 - floor) * kept / total + floor * even if total > 0 else even)
+def _mended(weights: Array, floor: float) -> Array:
+    """Weights made non-negative, normalised, and mixed with uniform ones."""
+    positive = np.maximum(np.where(np.isfinite(weights), weights, 0.0), 0.0)
+    total = positive.sum()
+    even = np.full(weights.shape, 1.0 / weights.size)
+    return np.asarray((1 - floor) * positive / total + floor * even if total > 0 else even)
 
 
 def _weights(pairs: Any, first: Array, second: Array, guess: Array, n_steps: int) -> Array:
     """Weights of pairs of states of highest likelihood, by EM from a guess."""
     from scipy.sparse import csr_array
 
-    from tacit.sequences.loops.state_pairs import expect_pairs
+    from tacit.sequences.loops.hmm import expect_pairs
 
     rows = csr_array(pairs)
     total = float(rows.data.sum())
@@ -211,7 +211,7 @@ def _weights(pairs: Any, first: Array, second: Array, guess: Array, n_steps: int
         log = expect_pairs(rows.indptr, rows.indices, weights, *emitted, joint, counts)
         reached = counts.sum()
         if not reached > 0:
-            return guess  # no state emits what was seen
+            return guess  # no state emits what was observed
         joint = counts / reached
         if log - before < _NOISE:
             break
@@ -222,7 +222,7 @@ def _weights(pairs: Any, first: Array, second: Array, guess: Array, n_steps: int
 def split_states(
     tables: ChainTables, n_states: int, rng: np.random.Generator, *, spread: float = 0.5
 ) -> ChainTables:
-    """More states: copies of those that are visited most, all made unlike each other.
+    """More states: perturbed copies of those that are visited most.
 
     The states to copy are drawn by how often they are visited; then every entry is multiplied by the
     exponential of a normal number of deviation `spread`.
@@ -239,13 +239,13 @@ def split_states(
 
     transitions = tables.transitions[np.ix_(parents, parents)] / copies
     initial = tables.initial[parents] / copies
-    emit = tuple(shaken(each[parents]) for each in tables.emit)
+    emit = tuple(shaken(rows[parents]) for rows in tables.emit)
     return ChainTables(initial / initial.sum(), shaken(transitions), emit)
 
 
-def _scale(shares: Array, moments: TripleMoments) -> Array:
-    """One over the root of each symbol's share; 1 for a symbol that was not met."""
-    padded = shares + PSEUDO_WINDOWS / moments.n_windows
+def _scale(frequencies: Array, moments: TripleMoments) -> Array:
+    """One over the root of each symbol's frequency; 1 for a symbol that was not observed."""
+    padded = frequencies + PSEUDO_WINDOWS / moments.n_windows
     return np.asarray(1 / np.sqrt(np.where(padded > 0, padded, 1.0)))
 
 

@@ -21,7 +21,7 @@ from tacit.sequences.moments.windows import WindowMoments
 
 Array = NDArray[np.float64]
 
-# Singular values below this share of the largest are rounding errors.
+# Singular values below this fraction of the largest are rounding errors.
 _ROUNDING = 1e-12
 
 
@@ -44,8 +44,8 @@ def leading_directions(moments: WindowMoments, most: int, ridge: float = 0.0) ->
     most : int
         The largest number of directions.
     ridge : float
-        Added to the second moments before both sides are whitened by them, in shares of their mean; 0
-        leaves both as they are, as printed.
+        Added to the second moments before both sides are whitened by them, relative to their mean; 0: no
+        whitening, as in the paper.
     """
     n = float(moments.n_windows)
     pairs = moments.pairs / n
@@ -57,8 +57,8 @@ def leading_directions(moments: WindowMoments, most: int, ridge: float = 0.0) ->
     else:
         left, sizes, right = stacked_svd(pairs)
         right = right.T
-    kept = min(most, int((sizes > _ROUNDING * sizes[0]).sum()))
-    return Directions(left[:, :kept], right[:, :kept], sizes[:kept])
+    rank = min(most, int((sizes > _ROUNDING * sizes[0]).sum()))
+    return Directions(left[:, :rank], right[:, :rank], sizes[:rank])
 
 
 def _inverse_root(second: Array, ridge: float) -> Array:
@@ -90,7 +90,7 @@ def spectral_operators(
     start : (future,), optional
         Expected features of a sequence's start; by default the mean over all starts.
     narrow : bool
-        Whether the operators, as functions of what is seen, are brought to `rank` dimensions too, as those
+        Whether the operators, as functions of the observation, are reduced to `rank` dimensions too, as those
         of a hidden Markov model are.
 
     Raises
@@ -111,12 +111,12 @@ def spectral_operators(
     else:
         triples = triples[:, :rank, :rank]
     sizes = np.einsum("fp,fm,pn->mn", moments.pairs / n, left, right, optimize=True)
-    back = np.linalg.pinv(
+    inverse = np.linalg.pinv(
         sizes
     )  # the directions' sizes on its diagonal, if they are of these moments
-    steps = np.einsum("xmn,no->xom", triples, back)  # (feature, before, after)
+    steps = np.einsum("xmn,no->xom", triples, inverse)  # (feature, before, after)
     first = moments.first / max(float(moments.n_firsts), 1.0) if initial is None else initial
-    state, stop = left.T @ first, moments.past / n @ right @ back
+    state, stop = left.T @ first, moments.past / n @ right @ inverse
     if not narrow:
         return Operators(state, Dense(steps), stop, (np.eye(len(steps)),), (total,))
     emit, core = _narrowed(steps, rank)
@@ -124,7 +124,7 @@ def spectral_operators(
 
 
 def _narrowed(steps: Array, rank: int) -> tuple[Array, Array]:
-    """The steps as so many matrices, and how much each feature has of these."""
+    """The steps as combinations of `rank` matrices, and the weights of each feature."""
     flat = steps.reshape(len(steps), -1)
     left, _, _ = stacked_svd(flat)
     emit = left[:, :rank]

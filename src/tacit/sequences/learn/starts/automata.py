@@ -1,7 +1,7 @@
-"""Starts for learning probabilistic automata: beginnings are clustered by what they say of the future.
+"""Starts for learning probabilistic automata: prefixes are clustered by the futures they predict.
 
-Two beginnings that lead to the same state of an automaton promise the same future, and the states of a
-weighted automaton say what it is. Clusters of these states are the states of a probabilistic automaton, whose
+Two prefixes that lead to the same state of an automaton have the same distribution of futures, which the
+states of a weighted automaton encode. Clusters of these are the states of a probabilistic automaton, whose
 tables are counted.
 """
 
@@ -18,8 +18,8 @@ Array = NDArray[np.float64]
 
 NODES_FOR_CENTRES = 4_000
 SWEEPS = 20
-# Longer states than this share of all are cut short: they are noise. None is longer than this in any case,
-# so that squares are numbers of single precision.
+# State vectors are clipped to this quantile of their norms: longer ones are noise. The second is a bound in
+# any case, so that squares fit single precision.
 _LONGEST, _LARGEST = 0.995, 1e15
 # Pseudo-counts of every symbol, and of every transition.
 _EMIT, _MOVE = 0.1, 0.05
@@ -33,13 +33,13 @@ def clustered_automaton(
     *,
     tied: bool,
 ) -> AutomatonTables:
-    """A probabilistic automaton counted from clusters of beginnings.
+    """A probabilistic automaton counted from clusters of prefixes.
 
     Parameters
     ----------
     tree : PrefixTree
     states : (node, rank)
-        What is known after each beginning, as numbers that are alike where futures are.
+        Of a weighted automaton after each prefix; similar where futures are.
     n_states : int
     rng : numpy.random.Generator
         Of the first centres.
@@ -53,16 +53,16 @@ def clustered_automaton(
 def counted_automaton(
     tree: PrefixTree, labels: NDArray[np.integer], n_states: int, *, tied: bool
 ) -> AutomatonTables:
-    """The automaton whose states are (node,) labels of beginnings: relative counts, smoothed."""
+    """The automaton whose states are (node,) labels of prefixes: relative counts, smoothed."""
     n_symbols = tree.n_symbols
     emit = np.full((n_states, n_symbols + 1), _EMIT)
     emit[:, -1] += np.bincount(labels, tree.ends, minlength=n_states)
     known = np.flatnonzero(tree.symbols >= 0)
-    above, own = labels[tree.parents[known]], labels[known]
+    above, below = labels[tree.parents[known]], labels[known]
     symbols, passes = tree.symbols[known], tree.passes[known]
     np.add.at(emit, (above, symbols), passes)
     transitions = np.full((1 if tied else n_symbols, n_states, n_states), _MOVE)
-    np.add.at(transitions, (0 * symbols if tied else symbols, above, own), passes)
+    np.add.at(transitions, (0 * symbols if tied else symbols, above, below), passes)
     initial = np.full(n_states, _MOVE)
     initial[labels[0]] += tree.n_sequences
     return AutomatonTables(
@@ -75,7 +75,7 @@ def counted_automaton(
 def random_automaton(
     n_symbols: int, n_states: int, rng: np.random.Generator, *, tied: bool
 ) -> AutomatonTables:
-    """A start that says nothing: all probabilities about even."""
+    """A random start: all probabilities nearly uniform."""
     emit = rng.dirichlet(np.full(n_symbols + 1, 10.0), size=n_states)
     shape = (1 if tied else n_symbols, n_states)
     transitions = rng.dirichlet(np.full(n_states, 10.0), size=shape)
@@ -93,11 +93,11 @@ def _clusters(
     longest = min(float(np.quantile(sizes, _LONGEST)), _LARGEST)
     rows = (rows * np.minimum(1.0, longest / np.maximum(sizes, 1e-300))[:, None]).astype(np.float32)
     n_rows = len(rows)
-    candidates, own = np.arange(n_rows), weights
+    candidates, candidate_weights = np.arange(n_rows), weights
     if n_rows > NODES_FOR_CENTRES:
-        share = weights / weights.sum()
-        candidates = np.sort(rng.choice(n_rows, NODES_FOR_CENTRES, replace=False, p=share))
-        own = np.ones(NODES_FOR_CENTRES)
+        probabilities = weights / weights.sum()
+        candidates = np.sort(rng.choice(n_rows, NODES_FOR_CENTRES, replace=False, p=probabilities))
+        candidate_weights = np.ones(NODES_FOR_CENTRES)
     return kmeans(
         rows,
         n_states,
@@ -105,5 +105,5 @@ def _clusters(
         max_iter=SWEEPS,
         weights=weights,
         candidates=candidates,
-        candidate_weights=own,
+        candidate_weights=candidate_weights,
     ).labels

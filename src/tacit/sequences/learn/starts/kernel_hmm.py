@@ -1,6 +1,6 @@
 """A start for EM on sequences: positions are clustered by what came before and what comes after.
 
-A hidden state is what past and future have in common (predictive states). Each number is seen through a few
+A hidden state is what past and future have in common (predictive states). Each number is represented by a few
 smooth functions of its rank; running means of these over several spans, backwards and forwards in time,
 stand for past and future. Their most correlated directions, or the running means themselves, are clustered,
 and the tables counted.
@@ -21,8 +21,8 @@ from tacit.sequences.model.chains import ChainTables
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-WAYS = ("canonical", "windows")
-# Spans of the running means, and how many functions of the rank there are, for each way.
+START_KINDS = ("canonical", "windows")
+# Spans of the running means, and the number of functions of the rank, for each kind.
 _SPANS = {"canonical": (1.0, 3.0, 10.0, 30.0), "windows": (3.0, 20.0)}
 _FUNCTIONS = {"canonical": 4, "windows": 2}
 _DIRECTIONS = 4
@@ -32,22 +32,22 @@ _SWEEPS = 20
 _TRIALS = 3
 
 
-def position_features(values: Array, ends: Integers, way: str) -> Array:
-    """(position, feature) what stands around each position.
+def position_features(values: Array, ends: Integers, kind: str) -> Array:
+    """(position, feature) a summary of the past and future of each position.
 
     Parameters
     ----------
     values : (position, column)
         Numbers, NaN where they are missing.
     ends : (sequence + 1,)
-    way : {"canonical", "windows"}
+    kind : {"canonical", "windows"}
         The most correlated directions of past and future; or both as they are.
     """
-    own = np.hstack([_rank_waves(column, _FUNCTIONS[way]) for column in values.T])
-    past = np.hstack([_running(own, ends, span) for span in _SPANS[way]])
+    waves = np.hstack([_rank_waves(column, _FUNCTIONS[kind]) for column in values.T])
+    past = np.hstack([_running(waves, ends, span) for span in _SPANS[kind]])
     turned = _turned(ends)
-    future = np.hstack([_running(own[turned], ends, span)[turned] for span in _SPANS[way]])
-    if way == "windows":
+    future = np.hstack([_running(waves[turned], ends, span)[turned] for span in _SPANS[kind]])
+    if kind == "windows":
         together = np.hstack([past, future])
         spread = together.std(axis=0)
         return np.asarray((together - together.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
@@ -56,21 +56,21 @@ def position_features(values: Array, ends: Integers, way: str) -> Array:
 
 def _rank_waves(column: Array, n: int) -> Array:
     """Cosines of the rank of each number, of mean zero; zeros where it is missing."""
-    there = ~np.isnan(column)
+    observed = ~np.isnan(column)
     out = np.zeros((len(column), n))
-    if not there.any():
+    if not observed.any():
         return out
-    known = np.sort(column[there])
-    below = np.searchsorted(known, column[there], side="left")
-    upto = np.searchsorted(known, column[there], side="right")
+    known = np.sort(column[observed])
+    below = np.searchsorted(known, column[observed], side="left")
+    upto = np.searchsorted(known, column[observed], side="right")
     ranks = 0.5 * (below + upto) / len(known)
     waves = np.sqrt(2) * np.cos(np.pi * ranks[:, None] * np.arange(1, n + 1))
-    out[there] = waves - waves.mean(axis=0)
+    out[observed] = waves - waves.mean(axis=0)
     return out
 
 
 def _running(rows: Array, ends: Integers, span: float) -> Array:
-    """Running means over what came before and with each position, sequence by sequence."""
+    """Running means over each position and those before it, sequence by sequence."""
     from scipy.signal import lfilter
 
     keep = float(np.exp(-1 / span))
@@ -81,7 +81,7 @@ def _running(rows: Array, ends: Integers, span: float) -> Array:
 
 
 def _turned(ends: Integers) -> Integers:
-    """Positions with every sequence turned around; twice is as before."""
+    """Positions with every sequence reversed; its own inverse."""
     n = int(ends[-1])
     lengths = np.diff(ends)
     return np.repeat(ends[:-1] + ends[1:] - 1, lengths) - np.arange(n)
@@ -127,7 +127,7 @@ def clustered_chain(
     features : (position, feature)
         See `position_features`.
     likelihoods : per column (position, weight)
-        What a table of each column's weights is counted from, in shares of each row's sum.
+        Rows are normalised and summed to tables of each column's weights.
     missing : per column (position,)
     ends : (sequence + 1,)
     n_states : int
@@ -142,12 +142,14 @@ def clustered_chain(
     firsts = states[ends[:-1][np.diff(ends) > 0]]
     initial = 0.5 + np.bincount(firsts, minlength=n_states)
     emit = []
-    for each, gone in zip(likelihoods, missing, strict=True):
-        there = np.flatnonzero(~gone & (each.sum(axis=1) > 0))
-        shares = each[there] / each[there].sum(axis=1, keepdims=True)
-        one_hot = np.eye(n_states)[states[there]]
-        counts = one_hot.T @ shares
-        counts += (shares.mean(axis=0) if len(there) else 1 / each.shape[1]) + 1e-3 / each.shape[1]
+    for rows, is_missing in zip(likelihoods, missing, strict=True):
+        observed = np.flatnonzero(~is_missing & (rows.sum(axis=1) > 0))
+        proportions = rows[observed] / rows[observed].sum(axis=1, keepdims=True)
+        one_hot = np.eye(n_states)[states[observed]]
+        counts = one_hot.T @ proportions
+        counts += (
+            proportions.mean(axis=0) if len(observed) else 1 / rows.shape[1]
+        ) + 1e-3 / rows.shape[1]
         emit.append(counts / counts.sum(axis=1, keepdims=True))
     return ChainTables(
         initial / initial.sum(), transitions / transitions.sum(axis=1, keepdims=True), tuple(emit)

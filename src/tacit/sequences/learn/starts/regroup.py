@@ -1,7 +1,7 @@
-"""States of a chain of normal numbers grouped anew: two of them made one, and another made two.
+"""Merge-and-split starts for Gaussian hidden Markov models: two states become one, another becomes two.
 
-EM moves states but does not move them through each other: where two share what is one state and one stands
-for two, it stays. Chains that are grouped otherwise begin elsewhere with all the rest in place.
+EM does not leave an optimum where two states share what is one and one stands for two. Merging the pair and
+splitting the other gives a start outside it, with all other states in place.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _APART = (
 _NARROW = (
     0.5  # the smaller of two variances about one mean, in units of the state's; both add up to two
 )
-_STAY = 0.7  # of transitions within the two, the share that stays with one
+_STAY = 0.7  # self-transition within the pair
 
 
 def joined(chain: GaussianChain, visits: Array, first: int, second: int) -> GaussianChain:
-    """Two states made one, of the mean and the covariance that both have together, in the first's place.
+    """Two states merged, with their joint mean and covariance, in the first's place.
 
     Parameters
     ----------
@@ -35,25 +35,25 @@ def joined(chain: GaussianChain, visits: Array, first: int, second: int) -> Gaus
     first, second : int
     """
     pair = [first, second]
-    shares = visits[pair] / visits[pair].sum()
+    weights = visits[pair] / visits[pair].sum()
     means, covariances = chain.means.copy(), chain.covariances.copy()
     initial, transitions = chain.initial.copy(), chain.transitions.copy()
-    means[first] = shares @ chain.means[pair]
+    means[first] = weights @ chain.means[pair]
     away = chain.means[pair] - means[first]
     spread = chain.covariances[pair] + away[:, :, None] * away[:, None, :]
-    covariances[first] = np.einsum("s,sij->ij", shares, spread)
+    covariances[first] = np.einsum("s,sij->ij", weights, spread)
     if chain.diagonal:
         covariances[first] *= np.eye(chain.n_columns)
     initial[first] += initial[second]
-    transitions[first] = shares @ transitions[pair]
+    transitions[first] = weights @ transitions[pair]
     transitions[:, first] += transitions[:, second]
-    kept = np.delete(np.arange(chain.n_states), second)
-    parts = initial[kept], transitions[np.ix_(kept, kept)], means[kept], covariances[kept]
+    others = np.delete(np.arange(chain.n_states), second)
+    parts = initial[others], transitions[np.ix_(others, others)], means[others], covariances[others]
     return GaussianChain(*parts, chain.diagonal)
 
 
 def parted(chain: GaussianChain, state: int, *, aside: bool) -> GaussianChain:
-    """A state made two of the same mean and covariance together; they come last, and tend to stay.
+    """A state split in two with the same joint mean and covariance; they come last, with self-transitions.
 
     Parameters
     ----------
@@ -90,19 +90,19 @@ def parted(chain: GaussianChain, state: int, *, aside: bool) -> GaussianChain:
 def regroupings(
     chain: GaussianChain, visits: Array, n: int, rng: np.random.Generator
 ) -> dict[str, GaussianChain]:
-    """Some of the chains with two states made one and one made two, at random, by what was done."""
+    """Random merge-and-split candidates, by a description."""
     k = chain.n_states
-    ways = [
+    choices = [
         (*pair, state, aside)
         for pair in combinations(range(k), 2)
         for state in range(k - 1)
         for aside in (True, False)
     ]
-    found = {}
-    for place in rng.permutation(len(ways))[:n]:
-        first, second, state, aside = ways[place]
+    candidates = {}
+    for place in rng.permutation(len(choices))[:n]:
+        first, second, state, aside = choices[place]
         one = joined(chain, visits, first, second)
         old = np.delete(np.arange(k), second)[state]
         name = f"states {first} and {second} joined, {old} parted {'aside' if aside else 'about'}"
-        found[name] = parted(one, state, aside=aside)
-    return found
+        candidates[name] = parted(one, state, aside=aside)
+    return candidates

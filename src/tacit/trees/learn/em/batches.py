@@ -1,7 +1,7 @@
 """EM by small batches, stopped by rows that were held out: for trees with many states.
 
-Full steps of EM sharpen a model with many states until it knows its rows by heart. Steps after small batches
-are noisy, and what they find generalises better; held-out rows say when to stop.
+Full steps of EM overfit a model with many states. Steps after small batches are noisy and end in models that
+generalise better; held-out rows say when to stop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.core.threads import ahead
 from tacit.messages.em import Prior, normalise_rows
-from tacit.trees.learn.em.many_states import WideExpectation
+from tacit.trees.learn.em.many_states import ManyStatesExpectation
 
 if TYPE_CHECKING:
     from tacit.messages.network import Layout
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Watch = Callable[[Array | Singles], float]
-Told = Callable[[int, float], None]
+Progress = Callable[[int, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class BatchSchedule:
     """How large batches are, and the weight of a batch against all before it: smaller pass by pass."""
 
     n_batches: int = 50
-    few_batches: int = 16  # of a model so large that its own arrays cost more than a batch
+    few_batches: int = 16  # of a model so large that its arrays cost more than a batch
     large: int = 500_000  # entries of such a model
     fewest_rows: int = 200  # of a batch
     first: float = 0.5
     decay: float = 0.85
     least: float = 0.05
     most_passes: int = 25
-    patience: int = 3  # passes without a gain after which it is over
+    patience: int = 3  # passes without a gain after which EM stops
 
     def size(self, turn: int) -> float:
         """The weight of a batch in a pass."""
@@ -52,7 +52,7 @@ class Watched:
     """The best parameters of a run of EM by held-out rows, and the step that gave them."""
 
     values: Array
-    score: float  # mean log-likelihood of the rows that watched; NaN where there were none
+    score: float  # mean log-likelihood of the held-out rows; NaN where there were none
     count: int  # passes or steps
 
 
@@ -65,7 +65,7 @@ class Rows:
     weights: Array | None
     prior: Prior
     n_jobs: int = 1
-    stop: Event = field(default_factory=Event)  # set from another thread to give up
+    stop: Event = field(default_factory=Event)  # set from another thread to cancel
 
     def go_on(self) -> None:
         """Raise where nobody waits for the result any more."""
@@ -81,7 +81,7 @@ def run_minibatch_em(
     *,
     schedule: BatchSchedule | None = None,
     n_passes: int | None = None,
-    progress: Told | None = None,
+    progress: Progress | None = None,
 ) -> Watched:
     """Passes over the rows in small batches; the tables of the best pass.
 
@@ -95,9 +95,9 @@ def run_minibatch_em(
         Of the batches, which are drawn anew in each pass.
     schedule : BatchSchedule, optional
     n_passes : int, optional
-        The number of passes, where nothing watches.
+        The number of passes, where there are no held-out rows.
     progress : callable, optional
-        Told of the number of passes made and the score.
+        Called with the number of passes made and the score.
     """
     from tacit.core.loops.acceleration import blend
 
@@ -135,7 +135,7 @@ def run_minibatch_em(
 
 def _batches(
     rows: Rows, schedule: BatchSchedule, rng: np.random.Generator, space: list[Any] | None = None
-) -> Iterator[WideExpectation]:
+) -> Iterator[ManyStatesExpectation]:
     """The batches of one pass; the patterns of the next are numbered while one is worked on."""
     n_rows = len(rows.codes)
     small = rows.layout.size < schedule.large
@@ -144,10 +144,10 @@ def _batches(
     order = rng.permutation(n_rows)
     parts = np.array_split(order, max(1, round(n_rows / size)))
 
-    def prepare(part: NDArray[np.int64]) -> WideExpectation:
+    def prepare(part: NDArray[np.int64]) -> ManyStatesExpectation:
         codes = rows.codes[np.sort(part)]
         weights = None if rows.weights is None else rows.weights[np.sort(part)]
-        return WideExpectation(rows.layout, codes, weights, rows.n_jobs, space)
+        return ManyStatesExpectation(rows.layout, codes, weights, rows.n_jobs, space)
 
     return ahead(map(prepare, parts))
 
@@ -161,7 +161,7 @@ def run_watched_em(
     every: int = 2,
     patience: int = 2,
     n_steps: int | None = None,
-    progress: Told | None = None,
+    progress: Progress | None = None,
 ) -> Watched:
     """Full steps of EM as long as held-out rows gain; the tables of the best step.
 
@@ -171,19 +171,19 @@ def run_watched_em(
         See `run_minibatch_em`.
     most_steps : int
     every : int
-        Steps between two looks at the held-out rows.
+        Steps between two evaluations on the held-out rows.
     patience : int
-        Looks without a gain after which it is over.
+        Evaluations without a gain after which EM stops.
     n_steps : int, optional
-        The number of steps, where nothing watches.
+        The number of steps, where there are no held-out rows.
     progress : callable, optional
-        Told of the number of steps made and the score.
+        Called with the number of steps made and the score.
     """
     most = most_steps if n_steps is None else n_steps
     best = Watched(start, watch(start) if watch else np.nan, 0)
     if most == 0:
         return best
-    expect = WideExpectation(rows.layout, rows.codes, rows.weights, rows.n_jobs)
+    expect = ManyStatesExpectation(rows.layout, rows.codes, rows.weights, rows.n_jobs)
     values = start
     for step in range(1, most + 1):
         rows.go_on()

@@ -1,11 +1,12 @@
-"""EM on mixtures of product distributions, with classes that are taken from where they are not needed.
+"""EM on mixtures of product distributions, with exchanges of classes.
 
-The start is clusters of rows (`starts.classes`). EM from there ends at some local best: two classes
-may share what one could say, while another class has columns that still depend on each other. Then the first
-is given up and the second cut in two, across the direction in which its columns hang together most, found by
-moments within the class. This is repeated as long as it pays. Split and merge EM is by Ueda et al. (2000).
+The start is clusters of rows (`starts.classes`). EM from there ends at a local optimum: two classes may
+describe what one could, while another class has columns that still depend on each other. Then one of the two
+is removed and the other class split, across the direction in which its columns are most correlated, by
+moments within the class. This is repeated as long as it raises the objective.
+Split and merge EM is by Ueda et al. (2000).
 
-How strong the prior of each column is, is learnt from the expected counts after the first steps.
+The strength of each column's prior is learnt from the expected counts after the first steps.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ Codes = NDArray[Any]
 # Steps before the prior is learnt, before the first exchange of classes, after each; exchanges at most.
 STEPS_TO_CHOOSE = 4  # among starts
 STEPS_BEFORE_PRIOR, STEPS_BEFORE_EXCHANGE, STEPS_BETWEEN, MOST_EXCHANGES = 5, 1, 5, 4
-# Pseudo-counts of a column's tables: where they start, how far from there they usually are (standard
-# deviation of the logarithm), the most; and those of the shares.
-USUAL_STRENGTH, STRENGTH_SPREAD, MOST_STRENGTH, SHARE_STRENGTH = 2.0, 0.8, 50.0, 1.0
-# Of so many rows, the strengths of columns are half their own and half that of all: few rows say little.
-ROWS_FOR_OWN_STRENGTH = 50
-# Of so many rows, the usual strength is half of it: a handful must not drown in pseudo-counts.
+# Pseudo-counts of a column's tables: their initial value, their spread around it (standard deviation of the
+# logarithm), the most; and those of the class weights.
+USUAL_STRENGTH, STRENGTH_SPREAD, MOST_STRENGTH, WEIGHT_STRENGTH = 2.0, 0.8, 50.0, 1.0
+# With so many rows, the strength of a column is half its estimate and half that of all columns.
+ROWS_FOR_COLUMN_STRENGTH = 50
+# With so many rows, half of the usual strength is used: few rows must not drown in pseudo-counts.
 ROWS_FOR_USUAL_STRENGTH = 10
-MEMORY = 4  # earlier steps that the acceleration looks at: more cost more than they save
+MEMORY = 4  # earlier steps that the acceleration uses: more cost more than they save
 ROWS_LOOKED_AT = 20_000  # of different rows, evenly spaced: to find clusters, and what to exchange
 ROWS_AT_ONCE = 1 << 16
 
@@ -49,7 +50,7 @@ class ClassExpectation:
     """Log-likelihood and expected counts of the tables of a star, over its different rows.
 
     Does what `Expectation` does for any tree, several times faster. Within, tables stand in one array
-    (cell and shares, class); a cell is a category of a column, and the last row holds the classes' shares.
+    (cell and weight, class); a cell is a category of a column, and the last row holds the class weights.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class ClassExpectation:
         return out
 
     def counted(self, tables: Array) -> tuple[float, Array]:
-        """Log-likelihood of tables (cell and shares, class), and expected counts of the same shape."""
+        """Log-likelihood of tables (cell and weight, class), and expected counts of the same shape."""
         from tacit.trees.loops.classes import class_counts
 
         logs = np.log(np.maximum(tables, 1e-300))
@@ -134,14 +135,14 @@ class ClassExpectation:
 
 @lru_cache(maxsize=64)
 def _places(layout: Layout) -> tuple[Integers, Integers]:
-    """The first cell of each column and their number; where (cell and shares, class) stand when flat."""
+    """The first cell of each column and their number; where (cell and weight, class) stand when flat."""
     cards, k = layout.columns[:-1], layout.n_states[-1]
     starts = np.concatenate([[0], np.cumsum(cards)]).astype(np.int64)
     column = np.repeat(np.arange(len(cards)), cards)
     first = layout.starts[column] + np.arange(int(starts[-1])) - starts[column]
     entries = first[:, None] + cards[column][:, None] * np.arange(k)
-    shares = np.arange(layout.size - k, layout.size)
-    return starts, np.concatenate([entries, shares[None]])
+    weights = np.arange(layout.size - k, layout.size)
+    return starts, np.concatenate([entries, weights[None]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,13 +168,13 @@ def learn_classes(
     ----------
     expect : ClassExpectation
     pseudo_counts : float or None
-        Of every column's tables and of the shares; None to learn those of each column.
+        Of every column's tables and of the class weights; None to learn those of each column.
     least : float
         EM stops when a step gains fewer nats.
     max_iter : int
         Steps of all runs of EM together.
     progress : callable, optional
-        Told of the number of steps and the objective, after each run of EM.
+        Called with the number of steps and the objective after each run of EM.
     """
     from tacit.trees.learn.starts.classes import class_starts
     from tacit.trees.loops.class_prior import prior_strengths
@@ -184,13 +185,13 @@ def learn_classes(
     n_rows = expect.total_weight
     usual = USUAL_STRENGTH * n_rows / (n_rows + ROWS_FOR_USUAL_STRENGTH)
     strength = usual if pseudo_counts is None else pseudo_counts
-    of_shares = SHARE_STRENGTH if pseudo_counts is None else pseudo_counts
+    weight_strength = WEIGHT_STRENGTH if pseudo_counts is None else pseudo_counts
     strengths = np.full(n_columns, strength)
-    pseudo = spread(strengths, marginals, expect.starts, of_shares, k)
+    pseudo = spread(strengths, marginals, expect.starts, weight_strength, k)
     starts = class_starts(few.codes, few.weights, few.starts, marginals, k, strength)
     tables, made = _likeliest(expect, pseudo, starts, max_iter)
     if pseudo_counts is not None or max_iter <= made + STEPS_BEFORE_PRIOR:
-        found, n_exchanged = run_class_em(
+        em_run, n_exchanged = run_class_em(
             expect, pseudo, tables, least, max_iter=max_iter, made=made, progress=progress
         )
     else:
@@ -205,10 +206,10 @@ def learn_classes(
             usual,
             STRENGTH_SPREAD,
             MOST_STRENGTH,
-            ROWS_FOR_OWN_STRENGTH / (ROWS_FOR_OWN_STRENGTH + n_rows),
+            ROWS_FOR_COLUMN_STRENGTH / (ROWS_FOR_COLUMN_STRENGTH + n_rows),
         )
-        pseudo = spread(strengths, marginals, expect.starts, of_shares, k)
-        found, n_exchanged = run_class_em(
+        pseudo = spread(strengths, marginals, expect.starts, weight_strength, k)
+        em_run, n_exchanged = run_class_em(
             expect,
             pseudo,
             first.values,
@@ -217,26 +218,26 @@ def learn_classes(
             made=made,
             progress=progress,
         )
-    return LearntClasses(replace(found, values=expect.flat(found.values)), n_exchanged, strengths)
+    return LearntClasses(replace(em_run, values=expect.flat(em_run.values)), n_exchanged, strengths)
 
 
 def _likeliest(
     expect: ClassExpectation, pseudo: Array, starts: list[Array], max_iter: int
 ) -> tuple[Array, int]:
-    """The tables of the start from which a few steps lead highest, and how many steps were made."""
+    """The tables of the start with the highest objective after a few steps, and the number of steps made."""
     from tacit.trees.loops.class_em import tables_of
 
-    made, best, found = 0, -np.inf, starts[0]
+    made, best, likeliest = 0, -np.inf, starts[0]
     for counts in starts:
         tables = counts + pseudo
         tables_of(tables, expect.starts, tables)
         if len(starts) == 1 or made + STEPS_TO_CHOOSE >= max_iter:
-            return (tables if made == 0 else found), made
-        tried, _ = _run_em(expect, pseudo, tables, 0.0, STEPS_TO_CHOOSE)
-        made += tried.n_steps
-        if tried.objective > best:
-            best, found = tried.objective, tried.values
-    return found, made
+            return (tables if made == 0 else likeliest), made
+        em_run, _ = _run_em(expect, pseudo, tables, 0.0, STEPS_TO_CHOOSE)
+        made += em_run.n_steps
+        if em_run.objective > best:
+            best, likeliest = em_run.objective, em_run.values
+    return likeliest, made
 
 
 def run_class_em(
@@ -249,19 +250,19 @@ def run_class_em(
     made: int = 0,
     progress: Callable[[int, float], None] | None = None,
 ) -> tuple[EMRun, int]:
-    """Accelerated MAP-EM from a start, classes exchanged on the way; and how many exchanges paid.
+    """Accelerated MAP-EM from a start with exchanges of classes; and how many exchanges were kept.
 
     Parameters
     ----------
     expect : ClassExpectation
-    pseudo, start : (cell and shares, class)
+    pseudo, start : (cell and weight, class)
         Pseudo-counts, and tables.
     least : float
         The last run of EM stops when a step gains fewer nats.
     max_iter, made : int
         Steps of all runs of EM together, and those made before.
     progress : callable, optional
-        Told of the number of steps and the objective, after each run of EM.
+        Called with the number of steps and the objective after each run of EM.
     """
     from tacit.trees.loops.class_exchange import exchanged
 
@@ -269,19 +270,19 @@ def run_class_em(
     trace: tuple[float, ...] = ()
     k, few = start.shape[1], expect.fewer(ROWS_LOOKED_AT)
     if k > 2 and made + STEPS_BEFORE_EXCHANGE < max_iter:
-        found, _ = _run_em(expect, pseudo, start, least, STEPS_BEFORE_EXCHANGE)
-        made, trace = made + found.n_steps, found.trace
+        best, _ = _run_em(expect, pseudo, start, least, STEPS_BEFORE_EXCHANGE)
+        made, trace = made + best.n_steps, best.trace
         while exchanges < MOST_EXCHANGES and made + STEPS_BETWEEN < max_iter:
-            other = exchanged(few.codes, few.weights, few.starts, found.values, pseudo)
-            tried, _ = _run_em(expect, pseudo, other, least, STEPS_BETWEEN)
-            made += tried.n_steps
-            if not tried.objective > found.objective:
+            other = exchanged(few.codes, few.weights, few.starts, best.values, pseudo)
+            em_run, _ = _run_em(expect, pseudo, other, least, STEPS_BETWEEN)
+            made += em_run.n_steps
+            if not em_run.objective > best.objective:
                 break
-            found, exchanges = tried, exchanges + 1
-            trace += found.trace
+            best, exchanges = em_run, exchanges + 1
+            trace += best.trace
             if progress is not None:
-                progress(made, found.objective)
-        values = found.values
+                progress(made, best.objective)
+        values = best.values
     last, _ = _run_em(expect, pseudo, values, least, max(max_iter - made, 1))
     if not last.converged:
         warn_unfinished(max_iter)
@@ -294,9 +295,9 @@ def run_class_em(
 def _run_em(
     expect: ClassExpectation, pseudo: Array, start: Array, least: float, most: int
 ) -> tuple[EMRun, Array]:
-    """EM without exchanges, and expected counts of its last step; tables are (cell and shares, class).
+    """EM without exchanges, and expected counts of its last step; tables are (cell and weight, class).
 
-    Small tables are learnt in one compiled call; the steps of large ones share their rows out among threads.
+    Small tables are learnt in one compiled call; the steps of large ones divide their rows among threads.
     """
     from tacit.core.loops.acceleration import log_density
     from tacit.trees.loops.class_em import run_em, tables_of
@@ -304,8 +305,8 @@ def _run_em(
     rows = expect.codes, expect.weights, expect.starts
     if len(expect.codes) <= ROWS_AT_ONCE:
         values, mass, trace, count, converged = run_em(*rows, start, pseudo, least, most, MEMORY)
-        found = EMRun(values, float(trace[-1]), count, converged, tuple(trace.tolist()))
-        return found, mass - pseudo
+        em_run = EMRun(values, float(trace[-1]), count, converged, tuple(trace.tolist()))
+        return em_run, mass - pseudo
 
     def normalised(flat: Array) -> Array:
         out = np.empty(start.shape)
@@ -320,7 +321,7 @@ def _run_em(
         mass = (counts + pseudo).ravel()
         return value + log_density(pseudo.ravel(), flat), normalised(mass), mass
 
-    found = run_accelerated_em(
+    em_run = run_accelerated_em(
         step,
         start.ravel(),
         AbsoluteGain(least),
@@ -329,4 +330,4 @@ def _run_em(
         max_iter=most,
         warn=False,
     )
-    return replace(found, values=found.values.reshape(start.shape)), counts
+    return replace(em_run, values=em_run.values.reshape(start.shape)), counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -29,6 +29,7 @@ from tacit.trees.learn.selection.forests import (
     train,
 )
 from tacit.trees.learn.selection.states import (
+    check_n_states,
     check_supported,
     held_out_rows,
     known_states,
@@ -37,7 +38,7 @@ from tacit.trees.learn.selection.states import (
     split_rows,
     state_counts,
 )
-from tacit.trees.learn.structures import topology_for
+from tacit.trees.learn.selection.structures import topology_for
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-# Structures that are compared where none is given; the first is kept unless another is surely better.
+# Structures that are compared where none is given; the first is kept unless another is clearly better.
 CANDIDATES = (
     "refined-joining",
     "hidden-chow-liu",
@@ -60,7 +61,7 @@ CANDIDATES = (
 # The trees of a forest are learnt by this many of the best structure learners, or by these.
 N_METHODS = 2
 SEVERAL = ("hidden-chow-liu", "neighbor-joining")
-# With fewer rows than this nothing is compared: the structure is the first of the above.
+# With fewer rows than this the structure is the first of the above, without comparison.
 ROWS_FOR_TRIALS = 100
 # With fewer rows than this, many states and several trees are not compared.
 FEWEST_ROWS = 500
@@ -68,13 +69,13 @@ FEWEST_ROWS = 500
 FEW_COLUMNS = 64
 # States with which structures are compared, where no number is given.
 TRIAL_STATES, FEW_TRIAL_STATES = 16, 4
-# Cells (rows x columns) that selection looks at, and that a forest may take, times states.
+# Cells (rows x columns) that selection uses, and that a forest may take, times states.
 MOST_CELLS, MOST_WORK = 12_000_000, 3_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is to be learnt, what of it is open, and the rows to learn from and to select with."""
+    """What is to be learnt and selected, and the rows to learn from and to select with."""
 
     table: Table
     moments: CountedMoments
@@ -88,8 +89,7 @@ class Task:
 
     def learnt_structure(self, method: str) -> Topology:
         """The tree that a method learns from all rows."""
-        schema = self.table.schema
-        return topology_for(method, self.moments.pairs().counts, schema.cards, schema.names)
+        return topology_for(method, self.moments, self.table.schema.names)
 
     @property
     def is_open(self) -> bool:
@@ -112,9 +112,9 @@ class Task:
 
 def trial_data(task: Task) -> tuple[TrainingData, Rows | None]:
     """Rows to learn candidates from, and held-out rows; the numbers of these, if they are the table's."""
-    most = max(MOST_CELLS // max(len(task.table.schema), 1), FEWEST_ROWS)
+    most_rows = max(MOST_CELLS // max(len(task.table.schema), 1), FEWEST_ROWS)
     rows, held_out = split_rows(
-        task.table, task.settings.seed, everything=task.validation is not None, most=most
+        task.table, task.settings.seed, everything=task.validation is not None, most=most_rows
     )
     learning = task.table if rows is None else task.table.take(rows)
     judging = task.validation
@@ -129,7 +129,7 @@ def trial_data(task: Task) -> tuple[TrainingData, Rows | None]:
 def select_structure(
     task: Task, data: TrainingData, record: dict[str, Any]
 ) -> tuple[Topology, Sequence[str]]:
-    """The tree, and the structure learners whose trees may stand beside it; `record` gets the scores."""
+    """The tree, and the structure learners for further trees of a mixture; `record` gets the scores."""
     if task.topology is not None:
         return task.topology, SEVERAL
     if data.table.n_rows < ROWS_FOR_TRIALS:
@@ -142,27 +142,28 @@ def select_structure(
 
 def _ranked_structures(task: Task, data: TrainingData) -> list[tuple[str, float]]:
     """Names and held-out scores of the candidates, the best first."""
-    schema, counts = task.table.schema, data.moments.pairs().counts
-    trees = {name: topology_for(name, counts, schema.cards, schema.names) for name in CANDIDATES}
-    if not isinstance(task.n_states, Mapping):  # wrong numbers are refused before the work
-        some = trees[CANDIDATES[0]]
-        known_states(task.n_states, some, some.rooted(schema.names))
+    check_n_states(task.n_states)  # before the work
+    names = task.table.schema.names
+    trees = {method: topology_for(method, data.moments, names) for method in CANDIDATES}
     task.report(0.0, "trying " + ", ".join(CANDIDATES))
     distinct = list(dict.fromkeys(trees.values()))
-    works = [partial(_trial, task, data, each.rooted(schema.names)) for each in distinct]
-    scores = dict(zip(distinct, run_parallel(data, works), strict=True))
-    rows = {name: scores[topology] for name, topology in trees.items()}
+    jobs = [partial(_trial, task, data, topology.rooted(names)) for topology in distinct]
+    by_topology = dict(zip(distinct, run_parallel(data, jobs), strict=True))
+    rows = {name: by_topology[topology] for name, topology in trees.items()}
     weights = None if data.held_out is None else data.held_out.weights
-    means = {name: float(np.average(each, weights=weights)) for name, each in rows.items()}
-    ranked = sorted(means.items(), key=lambda each: -each[1])
+    means = {name: float(np.average(scores, weights=weights)) for name, scores in rows.items()}
+    ranked = sorted(means.items(), key=lambda candidate: -candidate[1])
     first, best = CANDIDATES[0], ranked[0][0]
     if best != first and not surely_better(rows[best], rows[first], weights):
-        ranked = [(first, means[first]), *(each for each in ranked if each[0] != first)]
+        ranked = [
+            (first, means[first]),
+            *(candidate for candidate in ranked if candidate[0] != first),
+        ]
     return ranked
 
 
 def _trial(task: Task, data: TrainingData, tree: RootedTree) -> Array:
-    """Held-out rows under a tree, with a middling number of states where none is given."""
+    """Log-likelihoods of held-out rows under a tree, with a moderate number of states where none is given."""
     if data.held_out is None:
         return np.zeros(1)
     enough = data.table.n_rows >= FEWEST_ROWS
@@ -218,18 +219,18 @@ def select_states(
 
 
 def select_trees(task: Task, data: TrainingData, first: Trained, methods: Sequence[str]) -> Forest:
-    """The first tree, or several of its kind where that is better or a number was given."""
+    """The first tree, or a mixture of several where that is better or a number was given."""
     alone = Forest((first,), np.ones(1), first.score)
     if task.most_trees == 1 or data.held_out is None:
         return alone
-    given = isinstance(task.n_components, int)
+    is_given = isinstance(task.n_components, int)
     work = task.table.n_rows * int(first.tables.layout.columns[first.tables.tree.n_leaves :].sum())
-    most = task.most_trees if given else min(task.most_trees, max(MOST_WORK // work, 1))
+    most = task.most_trees if is_given else min(task.most_trees, max(MOST_WORK // work, 1))
     n_states = int(task.n_states) if isinstance(task.n_states, Integral) else None
     report = part_of(task.report, 0.5, 0.9)
-    return grow(data, first, methods, most, report, always=given, n_states=n_states)
+    return grow(data, first, methods, most, report, always=is_given, n_states=n_states)
 
 
 def part_of(report: Report, start: float, stop: float) -> Report:
     """Reports of a part of the work."""
-    return lambda share, text: report(start + share * (stop - start), text)
+    return lambda done, text: report(start + done * (stop - start), text)

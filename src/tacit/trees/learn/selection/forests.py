@@ -1,8 +1,8 @@
 """Trees with many states and forests of them: learnt in small batches, stopped by held-out rows.
 
-A tree with many states at each hidden node is a far better model of a real table than one with few, if it
-is started well (`starts.clusters`) and stopped in time (`em.batches`). Several such trees, each after
-another draw of nearly as good a structure, err in different places: their mixture is better than each.
+A tree with many states at each hidden node fits a real table far better than one with few, if EM starts well
+(`starts.clusters`) and stops in time (`em.batches`). Several such trees, each with another structure that is
+nearly as good, err in different places: their mixture is better than each.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from tacit.messages.em import dirichlet_prior, smoothed_marginals
 from tacit.messages.network import Layout, Tables, layout
 from tacit.trees.learn.em.batches import Rows, run_minibatch_em, run_watched_em
-from tacit.trees.learn.em.many_states import WideExpectation
+from tacit.trees.learn.em.many_states import ManyStatesExpectation
 from tacit.trees.learn.selection.states import distinguishable_states, state_counts
+from tacit.trees.learn.selection.structures import topology_for
 from tacit.trees.learn.starts.clusters import clustered_start
-from tacit.trees.learn.structures import topology_for
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:
@@ -35,29 +35,29 @@ Array = NDArray[np.float64]
 Report = Callable[[float, str], None]
 T = TypeVar("T")
 
-# Numbers of states that are tried, as long as more are better, and pseudo-counts of every table row.
+# Candidate numbers of states, compared as long as more are better, and pseudo-counts of every table row.
 MANY_STATES = (8, 16, 32, 64)
 PSEUDO_COUNTS = (1.0, 0.3, 3.0)
-# A hidden node gets at most so many times the states that its branches can tell apart: a few to spare make
-# EM find better ones.
+# A hidden node gets at most so many times the states that its branches can distinguish: with a few to
+# spare, EM finds better ones.
 SLACK = 8
-# Other trees are learnt from the pair counts of such shares of the rows: nearly as good, and different.
-SHARES = (0.5, 0.06)
-FEWEST_ROWS = 200  # of such a share
-PATIENCE = 2  # trees in a row that may bring nothing
+# Further trees are learnt from the pair counts of such fractions of the rows: nearly as good, and different.
+FRACTIONS = (0.5, 0.06)
+FEWEST_ROWS = 200  # of such a subsample
+PATIENCE = 2  # trees in a row without a gain
 MOST_TREES = 12
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """What trees are learnt from: rows, their moments, and held-out rows."""
+    """Training data of trees: rows, their moments, and held-out rows."""
 
     table: Table
     held_out: Table | None
     seed: int
     n_jobs: int
-    pseudo_counts: tuple[float, ...] = PSEUDO_COUNTS  # those that are tried
-    stop: Event = field(default_factory=Event)  # set where nobody waits for trees any more
+    pseudo_counts: tuple[float, ...] = PSEUDO_COUNTS  # the candidates
+    stop: Event = field(default_factory=Event)  # set to cancel the training of trees
 
     @cached_property
     def moments(self) -> CountedMoments:
@@ -65,17 +65,16 @@ class TrainingData:
         table = self.table
         return CountedMoments.of(table.codes, table.schema.cards, table.weights, self.n_jobs)
 
-    def tree(self, method: str, share: float = 1.0, number: int = 0) -> RootedTree:
-        """The tree that a method learns from all rows, or from a share of them drawn at random."""
-        table, counts = self.table, self.moments.pairs().counts
-        size = max(round(share * table.n_rows), FEWEST_ROWS)
-        if share < 1.0 and size < table.n_rows:
+    def tree(self, method: str, fraction: float = 1.0, number: int = 0) -> RootedTree:
+        """The tree that a method learns from all rows, or from a random subsample."""
+        table, moments = self.table, self.moments
+        size = max(round(fraction * table.n_rows), FEWEST_ROWS)
+        if fraction < 1.0 and size < table.n_rows:
             rng = np.random.default_rng([self.seed, number])
             part = table.take(np.sort(rng.permutation(table.n_rows)[:size]))
-            drawn = CountedMoments.of(part.codes, part.schema.cards, part.weights, self.n_jobs)
-            counts = drawn.pairs().counts
+            moments = CountedMoments.of(part.codes, part.schema.cards, part.weights, self.n_jobs)
         names = table.schema.names
-        return topology_for(method, counts, table.schema.cards, names).rooted(names)
+        return topology_for(method, moments, names).rooted(names)
 
     @cached_property
     def marginals(self) -> Array:
@@ -86,7 +85,7 @@ class TrainingData:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A tree that was learnt, and what it took."""
+    """A learnt tree, its held-out score, and the passes and steps that it took."""
 
     tables: Tables
     start: Array
@@ -105,7 +104,7 @@ class Trained:
         return max(free or states[tree.n_leaves :], default=1)
 
     def as_dict(self) -> dict[str, Any]:
-        """What it took, in plain values."""
+        """The settings and scores, in plain values."""
         return {
             "n_states": self.n_states,
             "pseudo_counts": self.pseudo_counts,
@@ -136,13 +135,13 @@ def train(
     pseudo_counts : float
         Per table row.
     number : int
-        Which of several trees this is: each has draws of its own.
+        The number of the tree: each has its own random draws.
     like : Trained, optional
-        Whose numbers of passes and steps are made again, without judge.
+        A tree whose numbers of passes and steps are repeated, without held-out rows.
     start : flat tables, optional
         Used instead of the clustered start.
     tell : callable, optional
-        Told in words how far it is.
+        Called with a text about the progress.
     n_jobs : int, optional
         Threads, where not as many as the data allows.
     """
@@ -162,7 +161,7 @@ def train(
     rows = Rows(lay, table.codes, table.weights, prior, n_jobs, data.stop)
     judge = None
     if held_out is not None:
-        judge = WideExpectation(lay, held_out.codes, held_out.weights, n_jobs)
+        judge = ManyStatesExpectation(lay, held_out.codes, held_out.weights, n_jobs)
     watch = None if judge is None else judge.mean
     minibatch_run = run_minibatch_em(
         rows,
@@ -175,10 +174,17 @@ def train(
     ended = run_watched_em(
         rows, minibatch_run.values, watch, n_steps=None if like is None else like.n_steps
     )
-    seen = np.zeros(0) if judge is None else judge.rows(ended.values)
+    log_likelihoods = np.zeros(0) if judge is None else judge.rows(ended.values)
     tables = Tables(lay, ended.values)
     return Trained(
-        tables, start, ended.score, seen, number, pseudo_counts, minibatch_run.count, ended.count
+        tables,
+        start,
+        ended.score,
+        log_likelihoods,
+        number,
+        pseudo_counts,
+        minibatch_run.count,
+        ended.count,
     )
 
 
@@ -194,40 +200,40 @@ def many_states(tree: RootedTree, cards: Sequence[int], most: int) -> Layout:
 
 
 def run_parallel(data: TrainingData, works: Sequence[Callable[[], T]]) -> list[T]:
-    """What several works give, done at the same time as far as there are threads.
+    """The results of several jobs, run in parallel threads.
 
-    Where one fails, or the user interrupts, the others are given up.
+    Where one fails, or the user interrupts, the others are cancelled.
     """
     with ThreadPoolExecutor(max(min(data.n_jobs, len(works)), 1)) as pool:
-        waiting = [pool.submit(work) for work in works]
+        futures = [pool.submit(work) for work in works]
         try:
-            return [each.result() for each in waiting]
+            return [future.result() for future in futures]
         except BaseException:
             data.stop.set()
-            for each in waiting:
-                each.cancel()
+            for future in futures:
+                future.cancel()
             raise
 
 
 def run_ahead(data: TrainingData, works: Iterable[Callable[[], T]]) -> Iterator[T]:
-    """What works give, one after the other, with the next of them already under way.
+    """The results of jobs in order, with the next of them already running.
 
-    Those under way when nobody asks for more are given up.
+    Those still running when no more are requested are cancelled.
     """
-    waiting: deque[Future[T]] = deque()
+    futures: deque[Future[T]] = deque()
     try:
         with ThreadPoolExecutor(data.n_jobs) as pool:
             try:
                 for work in works:
-                    waiting.append(pool.submit(work))
-                    if len(waiting) > data.n_jobs:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
-            finally:  # before the pool waits for what is under way
+                    futures.append(pool.submit(work))
+                    if len(futures) > data.n_jobs:
+                        yield futures.popleft().result()
+                while futures:
+                    yield futures.popleft().result()
+            finally:  # before the pool waits for running jobs
                 data.stop.set()
-                for each in waiting:
-                    each.cancel()
+                for future in futures:
+                    future.cancel()
     finally:
         data.stop.clear()
 
@@ -235,42 +241,42 @@ def run_ahead(data: TrainingData, works: Iterable[Callable[[], T]]) -> Iterator[
 def best_states(
     data: TrainingData, tree: RootedTree, report: Report, n_states: Sequence[int] = MANY_STATES
 ) -> tuple[Trained, list[dict[str, Any]]]:
-    """The tree with the number of states and the pseudo-counts that held-out rows like best.
+    """The tree with the number of states and the pseudo-counts with the best held-out score.
 
-    More states are tried, two numbers at a time, as long as they are better.
+    More states are compared, two numbers at a time, as long as they are better.
     """
     cards, pseudo_counts = data.table.schema.cards, data.pseudo_counts
-    tried: list[Trained] = []
+    candidates: list[Trained] = []
     for place in range(0, len(n_states), 2):
         works = []
         for k in n_states[place : place + 2]:
             tell = _within(report, place / (len(n_states) + 2), f"{k} states, ")
             lay = many_states(tree, cards, k)
             works.append(partial(train, data, lay, pseudo_counts[0], tell=tell, n_jobs=1))
-        tried += run_parallel(data, works)
-        if tried[-1] is not _best(tried):
+        candidates += run_parallel(data, works)
+        if candidates[-1] is not _best(candidates):
             break
-    best, works = _best(tried), []
+    best, works = _best(candidates), []
     for pseudo in pseudo_counts[1:]:
         tell = _within(report, len(n_states) / (len(n_states) + 2), f"pseudo-counts {pseudo:g}, ")
         lay, start = best.tables.layout, best.start
         works.append(partial(train, data, lay, pseudo, start=start, tell=tell, n_jobs=1))
-    tried += run_parallel(data, works)
-    return _best(tried), [each.as_dict() for each in tried]
+    candidates += run_parallel(data, works)
+    return _best(candidates), [candidate.as_dict() for candidate in candidates]
 
 
 def _best(trees: Sequence[Trained]) -> Trained:
     """The first of those with the best score."""
-    return max(trees, key=lambda each: each.score)
+    return max(trees, key=lambda trained: trained.score)
 
 
-def _within(report: Report, share: float, before: str) -> Callable[[str], None]:
-    return lambda text: report(share, before + text)
+def _within(report: Report, done: float, prefix: str) -> Callable[[str], None]:
+    return lambda text: report(done, prefix + text)
 
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees, and the weights under which their mixture suits the held-out rows best."""
+    """Trees, and the weights of their mixture that fit the held-out rows best."""
 
     trees: tuple[Trained, ...]
     weights: Array
@@ -279,7 +285,7 @@ class Forest:
     def with_one_more(self, one: Trained, held_out: Table | None) -> Forest:
         """The forest with another tree."""
         trees = (*self.trees, one)
-        rows = np.array([each.rows for each in trees])
+        rows = np.array([trained.rows for trained in trees])
         of_row = None if held_out is None else held_out.weights
         weights = mixture_weights(rows, of_row)
         return Forest(trees, weights, mixed_score(rows, weights, of_row))
@@ -298,7 +304,7 @@ def grow(
     """More trees beside the first, as long as their mixture is better.
 
     Each is learnt like the first, on a tree that one of the methods, in turn, learns from the pair counts of
-    a share of the rows. Which share is decided with the second tree.
+    a subsample of the rows. Its size is selected with the second tree.
 
     Parameters
     ----------
@@ -317,9 +323,9 @@ def grow(
     k = first.n_states if n_states is None else n_states
     held_out = data.held_out
 
-    def work(number: int, share: float) -> Callable[[], Trained]:
+    def work(number: int, fraction: float) -> Callable[[], Trained]:
         def grown() -> Trained:
-            tree = data.tree(methods[number % len(methods)], share, number)
+            tree = data.tree(methods[number % len(methods)], fraction, number)
             lay = many_states(tree, data.table.schema.cards, k)
             tell = _within(report, number / most, f"tree {number + 1}, ")
             return train(data, lay, first.pseudo_counts, number, tell=tell, n_jobs=1)
@@ -327,18 +333,18 @@ def grow(
         return grown
 
     alone = Forest((first,), np.ones(1), first.score)
-    tried = run_parallel(data, [work(1, share) for share in SHARES])
-    pairs = [alone.with_one_more(one, held_out) for one in tried]
+    candidates = run_parallel(data, [work(1, fraction) for fraction in FRACTIONS])
+    pairs = [alone.with_one_more(one, held_out) for one in candidates]
     place = int(np.argmax([pair.score for pair in pairs]))
     forest = pairs[place] if pairs[place].score > alone.score or always else alone
     if len(forest.trees) == most:
         return forest
     idle = 0
-    works = (work(number, SHARES[place]) for number in range(2, 2 * most))
+    works = (work(number, FRACTIONS[place]) for number in range(2, 2 * most))
     for one in run_ahead(data, works):
-        better = forest.with_one_more(one, held_out)
-        if better.score > forest.score or always:
-            forest, idle = better, 0
+        larger = forest.with_one_more(one, held_out)
+        if larger.score > forest.score or always:
+            forest, idle = larger, 0
         else:
             idle += 1
         if idle == PATIENCE or len(forest.trees) == most:

@@ -1,4 +1,4 @@
-"""How many states the hidden nodes have: as given, or as the data say."""
+"""Numbers of states of the hidden nodes: as given, or selected by held-out rows."""
 
 from __future__ import annotations
 
@@ -26,25 +26,39 @@ if TYPE_CHECKING:
     from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
-Split = tuple["Table", "Table"]  # rows to learn from, and rows to judge by
+Split = tuple["Table", "Table"]  # rows to learn from, and held-out rows
 
-# Numbers of hidden states that are tried where none is given.
+# Candidate numbers of hidden states where none is given.
 CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-# Share of the rows that is held out for selection, where no validation rows are given.
-HELD_OUT_SHARE = 0.2
-# Of up to so many rows a fifth says little: all are held out, in so many folds, each of them once.
+# Fraction of the rows that is held out for selection, where no validation rows are given.
+HELD_OUT_FRACTION = 0.2
+# With up to so many rows, cross-validation in so many folds instead of one held-out part.
 ROWS_FOR_FOLDS, N_FOLDS = 2000, 5
-# Rows that numbers of states are tried with: more would take long and seldom tell more states apart.
+# Most rows that numbers of states are compared with: more take long and seldom distinguish more states.
 MOST_ROWS = 100_000
 
-# Indicators on one side of an edge that are looked at: larger matrices take long and say no more.
+# Most indicators on one side of an edge: larger matrices take long and show no more.
 MOST_INDICATORS = 400
 
 BY_MOMENTS = ("spectral", "hierarchical", "mossel-roch")
 
 
+def check_n_states(n_states: Any) -> None:
+    """Raise unless `n_states` is a number, a mapping of hidden nodes to numbers, or "auto"."""
+    if isinstance(n_states, str):
+        if n_states != "auto":
+            raise ArgumentError(
+                f'n_states={n_states!r}; give a number, a number for each hidden node, or "auto"'
+            )
+    elif isinstance(n_states, Mapping):
+        for name, count in n_states.items():
+            _check_count(count, f" of {name!r}")
+    else:
+        _check_count(n_states, "")
+
+
 def known_states(n_states: Any, topology: Topology, tree: RootedTree) -> dict[str, int]:
-    """The states of the hidden nodes that the user or the tree itself gives a number.
+    """The hidden nodes whose number of states is given by the user or by the tree.
 
     Parameters
     ----------
@@ -56,27 +70,23 @@ def known_states(n_states: Any, topology: Topology, tree: RootedTree) -> dict[st
     ArgumentError, ArgumentTypeError
         Where `n_states` is something else, or names what is no hidden node.
     """
+    check_n_states(n_states)
     free = [tree.names[node] for node in tree.hidden if tree.copy_of[node] < 0]
     of_tree = {name: count for name, count in topology.n_states.items() if name in free}
     if isinstance(n_states, str):
-        if n_states != "auto":
-            raise ArgumentError(
-                f'n_states={n_states!r}; give a number, a number for each hidden node, or "auto"'
-            )
         return of_tree
     if not isinstance(n_states, Mapping):
-        return dict.fromkeys(free, _count(n_states, ""))
+        return dict.fromkeys(free, int(n_states))
     strange = [str(name) for name in n_states if name not in free]
     if strange:
         raise ArgumentError(
             f"n_states names {', '.join(map(repr, strange))}, but the hidden nodes are "
             f"{', '.join(map(repr, free)) or 'none'}"
         )
-    given = {str(name): _count(n, f" of {name!r}") for name, n in n_states.items()}
-    return {**of_tree, **given}
+    return {**of_tree, **{str(name): int(count) for name, count in n_states.items()}}
 
 
-def _count(value: Any, whose: str) -> int:
+def _check_count(value: Any, whose: str) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ArgumentTypeError(
             f"n_states={value!r}{whose}; give an integer, a mapping of hidden node to integer, "
@@ -84,7 +94,6 @@ def _count(value: Any, whose: str) -> int:
         )
     if value < 1:
         raise ArgumentError(f"n_states={value}{whose}; give at least 1")
-    return int(value)
 
 
 def state_counts(
@@ -110,12 +119,12 @@ def state_counts(
 def check_supported(
     tree: RootedTree, states: tuple[int, ...], learn: str, table: Table, named: Container[str] = ()
 ) -> None:
-    """Raise a `RankError` where more states were requested than the data can carry.
+    """Raise a `RankError` where more states were requested than the data support.
 
-    Tables need at least a row for each state. Moment methods see a hidden node from two sides and can tell no
-    more states apart than there are joint categories on the poorer side, with its branches shared out as
-    evenly as can be. Where one number was given for all nodes, it is enough that some node can carry it: the
-    others are cut to what they can.
+    Tables need at least a row for each state. Moment methods see a hidden node from two sides and distinguish
+    no more states than there are joint categories on the smaller side, with the branches divided as evenly as
+    possible. Where one number was given for all nodes, it is enough that some node supports it: the others
+    get as many as they support.
 
     Parameters
     ----------
@@ -124,7 +133,7 @@ def check_supported(
     learn : str
     table : Table
     named : names of nodes
-        Those that were given a number of their own.
+        Nodes that were given a number by name.
     """
     hidden = [node for node in tree.hidden if tree.copy_of[node] < 0]
     most = max((states[node] for node in hidden), default=1)
@@ -138,21 +147,21 @@ def check_supported(
         return
     if most <= min(states[: tree.n_leaves]):
         return
-    carried = {node: distinguishable_states(tree, states, node) for node in hidden}
-    largest = max(carried.values())
-    for node, count in carried.items():
-        own = tree.names[node] in named
-        if states[node] > (count if own else largest):
-            whose = f" of {tree.names[node]!r}" if own else ""
+    distinguishable = {node: distinguishable_states(tree, states, node) for node in hidden}
+    largest = max(distinguishable.values())
+    for node, count in distinguishable.items():
+        is_named = tree.names[node] in named
+        if states[node] > (count if is_named else largest):
+            whose = f" of {tree.names[node]!r}" if is_named else ""
             raise RankError(
                 f"n_states={states[node]}{whose} requested, but the columns around have so few categories "
-                f"that learn={learn!r} can tell only {count if own else largest} states apart; give "
-                f'n_states<={count if own else largest}, or learn="auto"'
+                f"that learn={learn!r} can tell only {count if is_named else largest} states apart; give "
+                f'n_states<={count if is_named else largest}, or learn="auto"'
             )
 
 
 def distinguishable_states(tree: RootedTree, states: tuple[int, ...], node: int) -> int:
-    """How many states of a node its branches can tell apart."""
+    """The number of states of a node that its branches can distinguish."""
     below, above = side_ranks(tree, states)
     branches = [below[child] for child in tree.children[node]]
     if node != tree.root:
@@ -173,7 +182,7 @@ def selected_states(
     report: Report,
     others: Sequence[Split] = (),
 ) -> tuple[tuple[int, ...], dict[str, Any], Array]:
-    """The number of states that held-out rows ask for, and the record of all that were tried.
+    """The number of states with the best held-out score, and the record of all candidates.
 
     More states are taken only where they are better by a margin (`smallest_enough`). The third value is the
     log-likelihood of each of the held-out rows, without those of `others`.
@@ -185,33 +194,30 @@ def selected_states(
         Held-out rows; without them some of the table's are held out.
     tree : RootedTree
     known : mapping
-        Hidden nodes whose number of states is not to be chosen.
+        Hidden nodes whose number of states is given.
     learn : str
     settings : Settings
     report : callable
-        Told of the share done and what is being tried.
+        Called with the fraction done and a text.
     others : sequence of (table, table)
-        More rows to learn from and to judge by: see `other_folds`.
+        Further folds: rows to learn from and held-out rows, see `other_folds`.
     """
     cards = table.schema.cards
-    train, aside = split_table(table, settings.seed, everything=held_out is not None)
-    held_out = aside if held_out is None else held_out
+    train, set_aside = split_table(table, settings.seed, everything=held_out is not None)
+    held_out = set_aside if held_out is None else held_out
     if held_out is None:
         return _states(tree, cards, known, 1), {"candidates": [{"n_states": 1}]}, np.zeros(0)
     splits = [
         (rows, judging, CountedMoments.of(rows.codes, cards, rows.weights, settings.n_jobs))
         for rows, judging in ((train, held_out), *others)
     ]
-    weights = np.concatenate(
-        [np.ones(each.n_rows) if each.weights is None else each.weights for _, each, _ in splits]
-    )
+    weights = np.concatenate([_row_weights(judging) for _, judging, _ in splits])
     _, _, first = splits[0]
     spectra = largest_useful_rank(tree, first.pairs(), first.n_rows)
-    # Pairs show what is linear between them; products of categories can carry more, so that the held-out rows
-    # may ask for up to twice as many.
+    # Pairs show linear dependence only; joint categories may support up to twice as many.
     most = max(2, 2 * spectra.rank)
     candidates: list[dict[str, Any]] = []
-    tried: dict[int, Array] = {}
+    log_likelihoods: dict[int, Array] = {}
     top, worse = -np.inf, 0
     for k in [k for k in CANDIDATES if k <= most]:
         report(k / (most + 1), f"trying {k} states")
@@ -224,29 +230,34 @@ def selected_states(
         except (RankError, TooExpensiveError) as error:
             candidates.append({"n_states": k, "refused": str(error)})
             break
-        tried[k] = np.concatenate(parts)
-        score = float(np.average(tried[k], weights=weights))
+        log_likelihoods[k] = np.concatenate(parts)
+        score = float(np.average(log_likelihoods[k], weights=weights))
         candidates.append({"n_states": k, "score": score})
-        if others:  # what else is tried is judged by the first part alone
+        if others:  # other candidates are compared on the first fold alone
             first_score = float(np.average(parts[0], weights=held_out.weights))
             candidates[-1] = {"n_states": k, "score": first_score, "score_in_parts": score}
-        # Any gain is a reason to go on: several that are small may be more than the margin.
+        # Any gain is a reason to go on: several small ones may exceed the margin.
         worse = 0 if score > top else worse + 1
         top = max(top, score)
         if worse == 2:
             break
-    best = list(tried)[smallest_enough(list(tried.values()), weights)] if tried else 1
+    place = smallest_enough(list(log_likelihoods.values()), weights)
+    best = [*log_likelihoods, 1][place]  # 1 where all were refused
     record = {"candidates": candidates, "edges": spectra.edges, "n_rows_tried_with": train.n_rows}
-    of_best = tried.get(best, np.zeros(0))[: held_out.n_rows]
+    of_best = log_likelihoods.get(best, np.zeros(0))[: held_out.n_rows]
     return _states(tree, cards, known, best), record, of_best
+
+
+def _row_weights(table: Table) -> Array:
+    return np.ones(table.n_rows) if table.weights is None else table.weights
 
 
 def split_table(
     table: Table, seed: int, *, everything: bool, most: int | None = None
 ) -> tuple[Table, Table | None]:
-    """The rows to learn from, and the rows to judge by: some others, unless `everything` is for learning.
+    """The rows to learn from, and held-out rows: none with `everything`, or where there are too few rows.
 
-    None of these where there are too few rows; at most so many rows in all.
+    At most `most` rows in all.
     """
     learning, judging = split_rows(table, seed, everything=everything, most=most)
     held_out = None if judging is None else table.take(judging)
@@ -256,16 +267,16 @@ def split_table(
 def other_folds(table: Table, validation: Table | None, seed: int) -> list[Split]:
     """The other folds of a table, beside that of `split_table`: rows to learn from and held-out rows.
 
-    None where rows to judge by are given, or where the table's are so many that one part says enough.
+    None where validation rows are given, or where rows are so many that one fold is enough.
     """
     if validation is not None or table.n_rows > ROWS_FOR_FOLDS:
         return []
-    found = []
+    splits = []
     for part in range(1, N_FOLDS):
         learning, judging = split_rows(table, seed, everything=False, part=part)
         if learning is not None and judging is not None and len(judging):
-            found.append((table.take(learning), table.take(judging)))
-    return found
+            splits.append((table.take(learning), table.take(judging)))
+    return splits
 
 
 def split_rows(
@@ -276,13 +287,13 @@ def split_rows(
     most: int | None = None,
     part: int = 0,
 ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
-    """The numbers of these rows; None instead of all, or instead of none."""
+    """Row numbers of a fold, see `split_table`; None for all rows to learn from, and for no held-out rows."""
     most = MOST_ROWS if most is None else most
     if everything and table.n_rows <= most and table.weights is None:
         return None, None
     rows = np.arange(table.n_rows) if table.weights is None else np.flatnonzero(table.weights)
     order = np.random.default_rng(seed).permutation(rows)[:most]
-    cut = 0 if everything else max(1, round(HELD_OUT_SHARE * len(order)))
+    cut = 0 if everything else max(1, round(HELD_OUT_FRACTION * len(order)))
     if cut == len(order):
         return None, None
     judging = slice(part * cut, (part + 1) * cut)
@@ -290,7 +301,7 @@ def split_rows(
 
 
 def held_out_rows(job: Job, held_out: Table, learn: str) -> Array:
-    """Log-likelihood of each of some rows that were not learnt from."""
+    """Log-likelihood of each held-out row."""
     from tacit.messages.conditionals import log_prob
     from tacit.messages.evidence import Evidence
 
@@ -304,21 +315,21 @@ def held_out_rows(job: Job, held_out: Table, learn: str) -> Array:
 def _states(
     tree: RootedTree, cards: Sequence[int], known: Mapping[str, int], otherwise: int
 ) -> tuple[int, ...]:
-    found = state_counts(tree, cards, known, otherwise)
-    assert found is not None
-    return found
+    states = state_counts(tree, cards, known, otherwise)
+    assert states is not None
+    return states
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeSpectra:
-    """Singular values at the edges of a tree, and what they support."""
+    """Singular values at the edges of a tree, and the number of states that they support."""
 
     rank: int  # the largest number of states that some edge supports
     edges: dict[str, dict[str, Any]]  # by the name of the node below: kept, cut, threshold
 
 
 def largest_useful_rank(tree: RootedTree, pairs: PairTables, n_rows: float) -> EdgeSpectra:
-    """The largest number of states that the singular values of some inner edge stand up for.
+    """The largest number of states that the singular values of some inner edge support.
 
     The standardised indicators below an edge against those above it: of pure noise, the singular values stay
     below ``(sqrt(a) + sqrt(b)) / sqrt(n_rows)`` for a and b indicators. Those above it count, and one for the
@@ -341,11 +352,11 @@ def largest_useful_rank(tree: RootedTree, pairs: PairTables, n_rows: float) -> E
             values = np.linalg.svd(correlation[np.ix_(below, above)], compute_uv=False)
             free = len(below) - len(tree.below[lower]), len(above) - len(tree.outside[lower])
             threshold = float(sum(np.sqrt(max(n, 0)) for n in free) / np.sqrt(n_rows))
-            kept = values[values > max(threshold, 1e-12)]
+            significant = values[values > max(threshold, 1e-12)]
             edges[tree.names[lower]] = {
-                "kept": [1.0, *kept.tolist()],
-                "cut": values[len(kept) :][:12].tolist(),
+                "kept": [1.0, *significant.tolist()],
+                "cut": values[len(significant) :][:12].tolist(),
                 "threshold": threshold,
             }
-            most = max(most, 1 + len(kept))
+            most = max(most, 1 + len(significant))
     return EdgeSpectra(most, edges)

@@ -1,8 +1,8 @@
-"""What of the leaves near a hidden node tells its state: canonical directions of the edges around it.
+"""Features of the leaves near a hidden node that show its state: canonical directions of the edges around it.
 
-For every edge of a tree, the leaves near it on one side and those on the other are turned to their canonical
-pairs, from pair correlations alone. The state of a node is what makes its branches depend on each other, so
-the pairs of all its edges, weighted by their correlations and turned to principal directions, are features
+For every edge of a tree, canonical correlation analysis of the leaves near it on one side and on the other,
+from pair correlations alone. The state of a node makes its branches depend on each other, so the canonical
+pairs of all its edges, weighted by their correlations, then reduced to principal directions, are features
 in which rows of different states lie apart.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-NEAR = 40  # leaves on each side of an edge that are looked at
+NEAR = 40  # leaves on each side of an edge that are used
 PAIRS = 8  # canonical pairs of an edge
 RIDGE = 0.1  # added to the correlations of either side: directions that hardly vary are noise
 DIMENSIONS = 12  # of a node's features
@@ -34,7 +34,7 @@ MOST_SOURCES = 64  # directions that these are made of, those of the largest cor
 class Contrasts:
     """The categories of every leaf as uncorrelated columns of mean zero and variance one.
 
-    A leaf with c categories has c-1 of them. Categories never seen take their part of the variance away.
+    A leaf with c categories has c-1 of them. Categories that never occur reduce the variance.
     """
 
     starts: Integers  # (leaf + 1,)  where each leaf's contrasts start among those of all
@@ -59,10 +59,10 @@ class Contrasts:
         turns, values = [], []
         ends = np.cumsum(cards)
         for end, card in zip(ends.tolist(), cards, strict=True):
-            shares = marginals[end - card : end]
-            turn = _away_from(np.sqrt(shares))
+            probabilities = marginals[end - card : end]
+            turn = _away_from(np.sqrt(probabilities))
             scale = np.zeros(card)
-            np.divide(1.0, np.sqrt(shares), out=scale, where=shares > 0)
+            np.divide(1.0, np.sqrt(probabilities), out=scale, where=probabilities > 0)
             turns.append(turn)
             values.append(turn * scale[:, None])
         every: Any = block_diag(turns, format="csr")
@@ -71,13 +71,13 @@ class Contrasts:
         return Contrasts(starts.astype(np.int64), turned, tuple(values))
 
     def columns(self, leaves: Sequence[int]) -> Integers:
-        """The places of the contrasts of some leaves."""
+        """The positions of the contrasts of some leaves."""
         parts = [np.arange(self.starts[leaf], self.starts[leaf + 1]) for leaf in leaves]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 
 def _away_from(direction: Array) -> Array:
-    """Columns of length one, at right angles to each other and to a direction: (n, n-1)."""
+    """Orthonormal columns, orthogonal to a direction: (n, n-1)."""
     n = len(direction)
     reflected = direction / max(float(np.linalg.norm(direction)), 1e-300)
     sign = 1.0 if reflected[0] >= 0 else -1.0
@@ -106,21 +106,21 @@ class NodeFeatures:
 
 def near_leaves(tree: RootedTree, start: int, avoid: int, most: int = NEAR) -> list[int]:
     """The leaves nearest to a node by hops, not through the neighbour `avoid`; nearest first."""
-    found = [start] if start < tree.n_leaves else []
+    leaves = [start] if start < tree.n_leaves else []
     front = [(start, avoid)]
     parent = tree.parent
-    while front and len(found) < most:
+    while front and len(leaves) < most:
         ahead = []
         for node, behind in front:
             above = int(parent[node])
             for other in (*tree.children[node], above):
                 if other not in (behind, -1):
                     if other < tree.n_leaves:
-                        found.append(other)
+                        leaves.append(other)
                     else:
                         ahead.append((other, node))
         front = ahead
-    return found[:most]
+    return leaves[:most]
 
 
 def edge_sides(tree: RootedTree, contrasts: Contrasts) -> dict[int, tuple[Side, Side]]:
@@ -161,7 +161,7 @@ def _no_pairs(columns: Integers) -> Side:
 def _root(correlation: Array) -> Array:
     """The lower triangular root of a correlation matrix with a ridge.
 
-    Correlations over the rows that have both cells may contradict each other: what is negative is left out.
+    Correlations over the rows that have both cells may be inconsistent: negative eigenvalues are dropped.
     """
     ridge = RIDGE * np.eye(len(correlation))
     try:
@@ -191,17 +191,17 @@ def node_features(
     cards : sequence of int
         Number of categories of each leaf.
     """
-    own = [*tree.children[node], *([node] if node != tree.root else [])]
-    around = [side for edge in own for side in sides[edge]]
+    edges = [*tree.children[node], *([node] if node != tree.root else [])]
+    around = [side for edge in edges for side in sides[edge]]
     strength = np.concatenate([np.zeros(0), *(side.strength for side in around)])
     # Pairs of no strength are as many as there are constant columns, and add nothing.
     least = max(np.sort(strength)[-MOST_SOURCES], 1e-9) if len(strength) > MOST_SOURCES else 0.0
-    kept = [(side, np.flatnonzero(side.strength >= least)) for side in around]
-    kept = [(side, pairs) for side, pairs in kept if len(pairs)]
-    columns = np.unique(np.concatenate([np.empty(0, np.int64), *(s.columns for s, _ in kept)]))
-    directions = np.zeros((len(columns), sum(len(pairs) for _, pairs in kept)))
+    selected = [(side, np.flatnonzero(side.strength >= least)) for side in around]
+    selected = [(side, pairs) for side, pairs in selected if len(pairs)]
+    columns = np.unique(np.concatenate([np.empty(0, np.int64), *(s.columns for s, _ in selected)]))
+    directions = np.zeros((len(columns), sum(len(pairs) for _, pairs in selected)))
     at = 0
-    for side, pairs in kept:
+    for side, pairs in selected:
         places = np.searchsorted(columns, side.columns)
         directions[places, at : at + len(pairs)] = side.weights[:, pairs]
         at += len(pairs)
@@ -214,7 +214,7 @@ def node_features(
 def _by_category(
     contrasts: Contrasts, columns: Integers, weights: Array, cards: Sequence[int]
 ) -> NodeFeatures:
-    """What each category of each leaf adds to the features."""
+    """The contribution of each category of each leaf to the features."""
     of_column = np.searchsorted(contrasts.starts, columns, side="right") - 1
     leaves, firsts = np.unique(of_column, return_index=True)
     bounds = pairwise([*firsts.tolist(), len(columns)])

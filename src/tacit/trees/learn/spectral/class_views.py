@@ -1,6 +1,6 @@
 """Latent classes of any number of columns by tensor decomposition: three groups of columns are three views.
 
-The joint table of the groups gives the shares of the classes and the tables of the groups
+The joint table of the groups gives the weights of the classes and the tables of the groups
 (`spectral.three_columns`); the tables of all other columns follow from their joint tables with the middle
 group, by a linear system (Anandkumar, Hsu and Kakade 2012).
 """
@@ -24,18 +24,18 @@ MOST_CELLS = 1 << 22  # of the joint table of all three views
 
 
 @dataclass(frozen=True, eq=False)
-class ViewedClasses:
-    """Classes, and the columns that showed them."""
+class ClassesOfViews:
+    """Classes, and the columns that they were learnt from."""
 
-    shares: Array  # (class,)  descending
+    weights: Array  # (class,)  descending
     tables: tuple[Array, ...]  # per column: (class, category)
     views: Views
 
 
-def classes_by_views(moments: Moments, n_states: int, features: int = 3) -> ViewedClasses:
-    """Shares of the classes, and the table of every column.
+def classes_by_views(moments: Moments, n_states: int, features: int = 3) -> ClassesOfViews:
+    """Weights of the classes, and the table of every column.
 
-    Exact moments of a mixture of products give it back, where each of the views tells all classes apart.
+    Exact moments of a mixture of products give it back, where each of the views distinguishes all classes.
 
     Parameters
     ----------
@@ -49,35 +49,35 @@ def classes_by_views(moments: Moments, n_states: int, features: int = 3) -> View
     DataError
         There are fewer than three columns.
     RankError
-        The views tell fewer classes apart; the most that work are named.
+        The views distinguish fewer classes; the largest possible number is named.
     """
     cards = moments.cards
     views = chosen_views(moments.pairs(), n_states, features)
     (joint,) = moments.tables([views[0] + views[1] + views[2]])
     sizes = [int(np.prod([cards[column] for column in view])) for view in views]
-    shares, given = classes_of_triples(joint.reshape(sizes), n_states)
-    back = np.linalg.pinv(given[1])  # (joint category of the middle view, class)
+    weights, view_tables = classes_of_triples(joint.reshape(sizes), n_states)
+    inverse = np.linalg.pinv(view_tables[1])  # (joint category of the middle view, class)
     inside = {column for view in views for column in view}
     others = [column for column in range(len(cards)) if column not in inside]
-    found = dict(zip(others, moments.tables([(j, *views[1]) for j in others]), strict=True))
+    joints = dict(zip(others, moments.tables([(j, *views[1]) for j in others]), strict=True))
     tables: dict[int, Array] = {}
-    for column, each in found.items():
+    for column, joint_of_column in joints.items():
         rows = (
-            each.reshape(cards[column], sizes[1]) @ back
-        ).T  # (class, category), times the shares
+            joint_of_column.reshape(cards[column], sizes[1]) @ inverse
+        ).T  # (class, category), times the weights
         tables[column] = nearest_distributions(
             rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
         )
-    for view, own in zip(views, given, strict=True):
-        cube = own.reshape(n_states, *(cards[column] for column in view))
+    for view, view_table in zip(views, view_tables, strict=True):
+        cube = view_table.reshape(n_states, *(cards[column] for column in view))
         for place, column in enumerate(view):
-            rest = tuple(axis for axis in range(1, cube.ndim) if axis != place + 1)
-            tables[column] = cube.sum(axis=rest)
-    return ViewedClasses(shares, tuple(tables[column] for column in range(len(cards))), views)
+            other_axes = tuple(axis for axis in range(1, cube.ndim) if axis != place + 1)
+            tables[column] = cube.sum(axis=other_axes)
+    return ClassesOfViews(weights, tuple(tables[column] for column in range(len(cards))), views)
 
 
 def chosen_views(pairs: PairTables, n_states: int, features: int) -> Views:
-    """Three groups of the columns that hang together with others most, with enough joint categories each."""
+    """Three groups of the columns that depend most on others, with enough joint categories each."""
     cards = pairs.cards
     if len(cards) < 3:
         raise DataError(

@@ -1,4 +1,4 @@
-"""A basis for what crosses each edge of a tree: singular vectors of one side against the other."""
+"""A basis for each edge of a tree: singular vectors of one side against the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tacit.trees.learn.spectral.sides import (
     Stack,
     sides_from_pairs,
     sides_from_tables,
-    sides_from_turned_tables,
+    sides_from_whitened_tables,
 )
 from tacit.trees.learn.spectral.stars import ROUNDING, EdgeViews, Group, PairMoments
 from tacit.trees.moments.source import Moments
@@ -26,12 +26,12 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class EdgeSpectrum(NamedTuple):
-    """What was seen at an edge."""
+    """The singular values of an edge, and the rank that was kept."""
 
     views: EdgeViews
     values: Array  # all singular values, descending
     rank: int  # how many were kept
-    threshold: float  # what they were compared with
+    threshold: float  # the threshold that they exceed
 
     @property
     def condition(self) -> float:
@@ -41,26 +41,26 @@ class EdgeSpectrum(NamedTuple):
 
 
 class EdgeBasis(NamedTuple):
-    """The directions of what is below an edge that what is above it can see.
+    """The directions below an edge that are correlated with what is above it.
 
     With the joint table P of the two sides (the views above stand side by side), ``left.T @ P @ right`` is
     the identity and ``P @ right`` is `emit`: `right` undoes ``left.T @ P``.
     """
 
-    seen: EdgeSpectrum
+    spectrum: EdgeSpectrum
     left: Array  # (cell below, rank)
     right: Array  # (cell above, rank)
     emit: Array  # (cell below, rank)
 
     @property
     def below(self) -> Group:
-        """The leaves that stand for what is below the edge."""
-        return self.seen.views.below
+        """The leaves that represent what is below the edge."""
+        return self.spectrum.views.below
 
     @property
     def above(self) -> tuple[Group, ...]:
         """The views of what is above the edge."""
-        return self.seen.views.above
+        return self.spectrum.views.above
 
 
 def edge_bases(
@@ -76,13 +76,13 @@ def edge_bases(
     Parameters
     ----------
     edges
-        What stands for the two sides of each edge, by any key.
+        The views of the two sides of each edge, by any key.
     cut
         Singular values are kept that exceed this many times the noise expected of independent data of that
         size (for tables that are not whitened: half of one over the root of the number of rows).
     shrink
-        Whether what crosses an edge is made weaker by as much as noise has made it stronger. A singular
-        value that is just above those of noise is mostly noise itself (Gavish and Donoho 2017).
+        Whether singular values are shrunk by as much as noise has raised them. One that is just above those
+        of noise is mostly noise itself (Gavish and Donoho 2017).
     """
     single: dict[tuple[int, ...], list[Key]] = defaultdict(list)
     grouped: list[Key] = []
@@ -111,17 +111,20 @@ def edge_bases(
         views = edges[edge]
         n_cells = math.prod(cards[leaf] for leaf in views.below)
         blocks = [table.reshape(n_cells, -1) for table in islice(tables, len(views.above))]
-        own = None if pairs.whitening is None else edge
-        alike[own, n_cells, tuple(block.shape[1] for block in blocks)].append((edge, blocks))
-    for found in alike.values():
-        every = [edges[edge] for edge, _ in found]
-        blocks = [np.array(each) for each in zip(*(own for _, own in found), strict=True)]
+        key = None if pairs.whitening is None else edge
+        alike[key, n_cells, tuple(block.shape[1] for block in blocks)].append((edge, blocks))
+    for group in alike.values():
+        every = [edges[edge] for edge, _ in group]
+        blocks = [
+            np.array(tables_of_view)
+            for tables_of_view in zip(*(tables for _, tables in group), strict=True)
+        ]
         if pairs.whitening is None:
             stack, every = sides_from_tables(every, blocks, moments, pairs)
         else:
-            stack, every = sides_from_turned_tables(every[0], found[0][1], moments, pairs)
+            stack, every = sides_from_whitened_tables(every[0], group[0][1], moments, pairs)
         out.update(
-            zip((edge for edge, _ in found), bases_of(stack, every, cut, shrink), strict=True)
+            zip((edge for edge, _ in group), bases_of(stack, every, cut, shrink), strict=True)
         )
     return out
 
@@ -134,11 +137,11 @@ def _plain_bases(
         stack.joint * stack.rows[:, :, None] * stack.columns[:, None, :]
     )
     thresholds = _thresholds(stack, edges, cut, values[:, 0])
-    back = _undone(right, values, thresholds) * stack.columns[:, :, None]
+    right_inverse = _scaled_right(right, values, thresholds) * stack.columns[:, :, None]
     ranks = (values > thresholds[:, None]).sum(axis=1)
     left *= stack.rows[:, :, None]
-    kept = _strengths(values, thresholds) if shrink else None
-    return _cut_bases(stack, edges, left, back, values, thresholds, ranks, kept)
+    strengths = _strengths(values, thresholds) if shrink else None
+    return _cut_bases(stack, edges, left, right_inverse, values, thresholds, ranks, strengths)
 
 
 def _whitened_bases(
@@ -147,7 +150,7 @@ def _whitened_bases(
     """The same, with the constant as the first direction, and the others with mean zero.
 
     The constant is a singular vector of every whitened table, but for the rows that were added to the
-    shares. Taken as it is, it makes the whole network sum to one, and an edge of rank one independence.
+    probabilities. It makes the network sum to one, and an edge of rank one independence.
     """
     joint, n_views = stack.joint, len(stack.widths)
     low, high, by_row, by_column, mass = _margins(stack)
@@ -159,30 +162,30 @@ def _whitened_bases(
     left *= stack.rows[:, :, None]
     left -= low * (by_row.mean(axis=2)[:, None, :] / scale @ left)
     thresholds = _thresholds(stack, edges, cut, np.ones(len(joint)))
-    back = _undone(right, values, thresholds) * stack.columns[:, :, None]
-    back -= high * (by_column[:, None, :] @ back / (n_views * scale))
+    right_inverse = _scaled_right(right, values, thresholds) * stack.columns[:, :, None]
+    right_inverse -= high * (by_column[:, None, :] @ right_inverse / (n_views * scale))
     ranks = 1 + (values > thresholds[:, None]).sum(axis=1)
     left = np.concatenate([low, left], axis=2)
-    back = np.concatenate([high / (n_views * scale), back], axis=2)
+    right_inverse = np.concatenate([high / (n_views * scale), right_inverse], axis=2)
     values = np.concatenate([np.ones((len(joint), 1)), values], axis=1)
-    kept = _strengths(values, thresholds) if shrink else None
-    if kept is not None:
-        kept[:, 0] = 1.0  # the constant is not estimated
-    return _cut_bases(stack, edges, left, back, values, thresholds, ranks, kept)
+    strengths = _strengths(values, thresholds) if shrink else None
+    if strengths is not None:
+        strengths[:, 0] = 1.0  # the constant is not estimated
+    return _cut_bases(stack, edges, left, right_inverse, values, thresholds, ranks, strengths)
 
 
 def _margins(stack: Stack) -> tuple[Array, Array, Array, Array, Array]:
-    """The constants (edge, a, 1) and (edge, b, 1); what the table makes of them; its total in each view.
+    """The constants (edge, a, 1) and (edge, b, 1); their products with the table; its total in each view.
 
     Indicators sum to one, so that the constants are ones, the margins sums, and the totals ones.
     """
     joint, starts = stack.joint, np.cumsum(stack.widths) - stack.widths
     n_edges, a, b = joint.shape
-    if stack.turned is None:
+    if stack.whitened is None:
         by_row, by_column = np.add.reduceat(joint, starts, axis=2), joint.sum(axis=1)
         mass = np.ones((n_edges, len(starts)))
         return np.ones((n_edges, a, 1)), np.ones((n_edges, b, 1)), by_row, by_column, mass
-    low, high = stack.turned.constants
+    low, high = stack.whitened.constants
     by_row = np.add.reduceat(joint * high[:, None, :], starts, axis=2)
     by_column = (low[:, None, :] @ joint)[:, 0]
     mass = (low[:, None, :] @ by_row)[:, 0]
@@ -191,57 +194,59 @@ def _margins(stack: Stack) -> tuple[Array, Array, Array, Array, Array]:
 
 
 def _thresholds(stack: Stack, edges: Sequence[EdgeViews], cut: float, largest: Array) -> Array:
-    """(edge,) What singular values must exceed."""
+    """(edge,) The threshold of singular values."""
     noise = np.array([views.noise for views in edges])
     return np.maximum(cut * noise * stack.levels, ROUNDING * largest)
 
 
-def _undone(right: Array, values: Array, thresholds: Array) -> Array:
+def _scaled_right(right: Array, values: Array, thresholds: Array) -> Array:
     """(edge, b, m) Right singular vectors over their values, or zeros where the value is cut."""
-    kept = values > thresholds[:, None]
-    kept[:, 0] = values[:, 0] > 0  # one direction is always kept
-    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
+    is_kept = values > thresholds[:, None]
+    is_kept[:, 0] = values[:, 0] > 0  # one direction is always kept
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=is_kept)
     return right.swapaxes(1, 2) * inverse[:, None, :]
 
 
 def _strengths(values: Array, thresholds: Array) -> Array:
-    """(edge, direction) How much of each direction is not noise; the first one is kept in any case."""
+    """(edge, direction) The part of each direction that is not noise; the first one is always kept."""
     noise = thresholds[:, None] / np.maximum(values, np.maximum(thresholds, 1e-300)[:, None])
-    kept = np.sqrt(1 - noise**2)
-    kept[kept[:, 0] == 0, 0] = 1.0
-    return np.asarray(kept)
+    strengths = np.sqrt(1 - noise**2)
+    strengths[strengths[:, 0] == 0, 0] = 1.0
+    return np.asarray(strengths)
 
 
 def _cut_bases(
     stack: Stack,
     edges: Sequence[EdgeViews],
     left: Array,
-    back: Array,
+    right_inverse: Array,
     values: Array,
     thresholds: Array,
     ranks: NDArray[np.int64],
-    kept: Array | None,
+    strengths: Array | None,
 ) -> list[EdgeBasis]:
     """The bases with as many directions as the data show and the numbers of states allow."""
     joint = stack.joint
-    if stack.turned is not None:
-        joint = stack.turned.joint
-        left, back = stack.turned.undone(left, back)
-    if kept is not None and stack.turned is None:
-        back = back * kept[:, None, :]
-    emit = joint @ back
+    if stack.whitened is not None:
+        joint = stack.whitened.joint
+        left, right_inverse = stack.whitened.unwhitened(left, right_inverse)
+    if strengths is not None and stack.whitened is None:
+        right_inverse = right_inverse * strengths[:, None, :]
+    emit = joint @ right_inverse
     out = []
     every = zip(edges, ranks.tolist(), thresholds.tolist(), strict=True)
-    for at, (views, n_seen, threshold) in enumerate(every):
-        rank = max(1, min(n_seen, views.rank))
-        seen = EdgeSpectrum(views, values[at], rank, threshold)
-        basis = EdgeBasis(seen, left[at, :, :rank], back[at, :, :rank], emit[at, :, :rank])
-        if stack.turned is not None:
-            if not stack.turned.indicators[at]:
+    for at, (views, n_significant, threshold) in enumerate(every):
+        rank = max(1, min(n_significant, views.rank))
+        spectrum = EdgeSpectrum(views, values[at], rank, threshold)
+        basis = EdgeBasis(
+            spectrum, left[at, :, :rank], right_inverse[at, :, :rank], emit[at, :, :rank]
+        )
+        if stack.whitened is not None:
+            if not stack.whitened.indicators[at]:
                 basis = _corrected(basis)
-            if kept is not None:
-                own = kept[at, :rank]
-                basis = basis._replace(right=basis.right * own, emit=basis.emit * own)
+            if strengths is not None:
+                strength = strengths[at, :rank]
+                basis = basis._replace(right=basis.right * strength, emit=basis.emit * strength)
         out.append(basis)
     return out
 

@@ -1,7 +1,7 @@
 """Hidden nodes as products of matrices, one for each branch: pairs and triples whatever the degree.
 
 Chapter 7 of the thesis, after Parikh, Song & Xing (2011). The message of a branch becomes a matrix
-between two bases of the node's states; a basis is what some leaves look like given the state. The thesis
+between two bases of the node's states; a basis is the distribution of some leaves given the state. The thesis
 takes a basis at each branch and goes round the siblings. Here a node has three bases, those of its three
 strongest views, and the product changes from one to the next only where the branch that is multiplied in
 holds the basis itself: weak branches then enter a product, but nothing is divided by them.
@@ -58,28 +58,28 @@ def chains(
         Three views of each node that is to become a chain.
     """
     steps = [step for node, three in triads.items() for step in _steps(tree, node, three)]
-    seen = _seen(tree, n_states, pairs, triads, steps, n_views)
-    found = edge_bases(moments, pairs, seen, cut=cut)
+    views = _step_views(tree, n_states, pairs, triads, steps, n_views)
+    view_bases = edge_bases(moments, pairs, views, cut=cut)
     if isinstance(moments, Projecting):
-        return _projected_chains(moments, bases, triads, steps, found)
-    subsets = _subsets(bases, triads, steps, seen)
+        return _projected_chains(moments, bases, triads, steps, view_bases)
+    subsets = _subsets(bases, triads, steps, views)
     tables = dict(zip(subsets, moments.tables(subsets), strict=True))
 
-    def joined(groups: tuple[Group, ...], rest: Group, *shape: int) -> Array:
-        return np.concatenate([tables[group + rest].reshape(-1, *shape) for group in groups])
+    def joined(groups: tuple[Group, ...], others: Group, *shape: int) -> Array:
+        return np.concatenate([tables[group + others].reshape(-1, *shape) for group in groups])
 
     products: dict[int, list[Array]] = {node: [] for node in triads}
     for step in steps:
-        onto = found[step.node, step.target].left
+        onto = view_bases[step.node, step.target].left
         child = bases[step.child].left if step.child in bases else np.eye(n_states[step.child])
-        rest = _group(bases, step.child) + triads[step.node].groups[step.target]
-        table = joined(found[step].above, rest, len(child), len(onto)) @ onto  # (cell, x, n)
-        moved = np.tensordot(_undo(found, step), table, (0, 0))  # (m, x, n)
-        products[step.node].append(np.ascontiguousarray(np.tensordot(child, moved, (0, 1))))
-    last = {step.node: found[step.node, step.target] for step in steps}
+        others = _group(bases, step.child) + triads[step.node].groups[step.target]
+        table = joined(view_bases[step].above, others, len(child), len(onto)) @ onto  # (cell, x, n)
+        projected = np.tensordot(_source_inverse(view_bases, step), table, (0, 0))  # (m, x, n)
+        products[step.node].append(np.ascontiguousarray(np.tensordot(child, projected, (0, 1))))
+    last = {step.node: view_bases[step.node, step.target] for step in steps}
     out = {}
     for node, three in triads.items():
-        left = found[node, 0].left
+        left = view_bases[node, 0].left
         start = joined(_above(bases, node), three.groups[0], len(left)) @ left  # (cell, m)
         if node in bases:
             start = bases[node].right.T @ start
@@ -88,10 +88,10 @@ def chains(
     return out
 
 
-def _undo(found: Mapping[_Step | tuple[int, int], EdgeBasis], step: _Step) -> Array:
-    """(cell, m) What undoes the source basis: found in a basis of its own, then turned into the common."""
-    left = found[step.node, step.source].left
-    return found[step].right @ np.linalg.pinv(left.T @ found[step].emit)
+def _source_inverse(view_bases: Mapping[_Step | tuple[int, int], EdgeBasis], step: _Step) -> Array:
+    """(cell, m) The inverse of the source basis: computed in another basis, then transformed."""
+    left = view_bases[step.node, step.source].left
+    return view_bases[step].right @ np.linalg.pinv(left.T @ view_bases[step].emit)
 
 
 def _projected_chains(
@@ -99,7 +99,7 @@ def _projected_chains(
     bases: Mapping[int, EdgeBasis],
     triads: Mapping[int, Triad],
     steps: Sequence[_Step],
-    found: Mapping[_Step | tuple[int, int], EdgeBasis],
+    view_bases: Mapping[_Step | tuple[int, int], EdgeBasis],
 ) -> dict[int, Chain]:
     """The same from moments that put features in the bases before they multiply them."""
     requests = []
@@ -107,12 +107,14 @@ def _projected_chains(
         known = bases.get(step.child)
         child = Mode(((step.child,),)) if known is None else Mode((known.below,), known.left)
         target = triads[step.node].groups[step.target]
-        onto = Mode((target,), found[step.node, step.target].left)
-        requests.append([child, onto, Mode(found[step].above, _undo(found, step))])
-    last = {step.node: found[step.node, step.target] for step in steps}
+        onto = Mode((target,), view_bases[step.node, step.target].left)
+        requests.append(
+            [child, onto, Mode(view_bases[step].above, _source_inverse(view_bases, step))]
+        )
+    last = {step.node: view_bases[step.node, step.target] for step in steps}
     for node, three in triads.items():
         right = bases[node].right if node in bases else np.ones((1, 1))
-        first = Mode((three.groups[0],), found[node, 0].left)
+        first = Mode((three.groups[0],), view_bases[node, 0].left)
         requests.append([first, Mode(_above(bases, node), right)])
         requests.append([Mode(last[node].above, last[node].right)])
     results = iter(moments.projected(requests))
@@ -126,17 +128,17 @@ def _subsets(
     bases: Mapping[int, EdgeBasis],
     triads: Mapping[int, Triad],
     steps: Sequence[_Step],
-    seen: Mapping[_Step | tuple[int, int], EdgeViews],
+    views: Mapping[_Step | tuple[int, int], EdgeViews],
 ) -> list[Group]:
     """The joint tables that are needed, each once."""
     subsets: dict[Group, None] = {}
     for step in steps:
-        rest = _group(bases, step.child) + triads[step.node].groups[step.target]
-        subsets.update(dict.fromkeys(group + rest for group in seen[step].above))
+        others = _group(bases, step.child) + triads[step.node].groups[step.target]
+        subsets.update(dict.fromkeys(group + others for group in views[step].above))
     for node, three in triads.items():
         subsets.update(dict.fromkeys(group + three.groups[0] for group in _above(bases, node)))
         for place in range(3):
-            subsets.update(dict.fromkeys(seen[node, place].above))
+            subsets.update(dict.fromkeys(views[node, place].above))
     return list(subsets)
 
 
@@ -146,7 +148,7 @@ def _above(bases: Mapping[int, EdgeBasis], node: int) -> tuple[Group, ...]:
 
 
 def _group(bases: Mapping[int, EdgeBasis], node: int) -> Group:
-    """The leaves that stand for what lies below a node."""
+    """The leaves that represent the subtree below a node."""
     return bases[node].below if node in bases else (node,)
 
 
@@ -160,7 +162,7 @@ def _steps(tree: RootedTree, node: int, three: Triad) -> Iterator[_Step]:
         source = target
 
 
-def _seen(
+def _step_views(
     tree: RootedTree,
     n_states: tuple[int, ...],
     pairs: PairMoments,
@@ -168,7 +170,7 @@ def _seen(
     steps: Sequence[_Step],
     n_views: int,
 ) -> dict[_Step | tuple[int, int], EdgeViews]:
-    """What each view, and each step's source, is seen by: leaves in branches that the step leaves alone."""
+    """The views of each group, and of each step's source: leaves in branches that the step does not use."""
     path_ranks = edge_plan(tree, n_states).path_ranks
     out: dict[_Step | tuple[int, int], EdgeViews] = {}
 
@@ -189,6 +191,7 @@ def _seen(
         for place in range(3):
             add((node, place), node, place, set(three.branches[place]))
     for step in steps:
-        own = triads[step.node].branches
-        add(step, step.node, step.source, {step.child, *own[step.source], *own[step.target]})
+        of_view = triads[step.node].branches
+        used = {step.child, *of_view[step.source], *of_view[step.target]}
+        add(step, step.node, step.source, used)
     return out

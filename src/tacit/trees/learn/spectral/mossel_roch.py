@@ -1,9 +1,9 @@
 """Probability tables from triples of leaves by eigenvectors (Mossel & Roch, 2006).
 
-At each hidden node three views that are independent given its state are looked at in pairs and all
+At each hidden node three views that are independent given its state are used in pairs and all
 together. A weighted sum of the slices of the triple, over the pair, has the states' views as eigenvectors.
 From the views of two neighbouring nodes the table between them follows by a small linear system, in the
-numbering of states that each node found for itself: no matching is needed.
+numbering of states of each node: no matching is needed.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Node:
-    """What a hidden node's states look like through two of its views."""
+    """The states of a hidden node, in two of its views."""
 
     groups: tuple[Group, ...]
     branches: tuple[frozenset[int], ...]
     lefts: tuple[Array, ...]  # (cell, m)  the basis of each view
     views: tuple[Array, ...]  # (m, state)  the views' means in each state, in that basis
-    shares: Array  # (state,)
+    weights: Array  # (state,)
 
     def apart_from(self, branch: int) -> int:
         """A view that has no leaf in a branch."""
@@ -59,7 +59,7 @@ def mossel_roch(
 ) -> FactoredTables:
     """Probability tables of a latent tree from pairs and triples of leaves.
 
-    Exact on exact moments. On counted ones far noisier than `spectral`, as the thesis says: its use is as a
+    Exact on exact moments. On counts much noisier than `spectral`, as the thesis says: it serves as a
     baseline. Tables are projected to the nearest probabilities.
 
     Parameters
@@ -89,18 +89,18 @@ def mossel_roch(
         leaf = int(tree.copy_of[node])
         if leaf >= 0:
             same = np.eye(states[node])
-            shares = np.maximum(tables[leaf,], _least(moments))
-            nodes[node] = _Node(((leaf,),), (frozenset({leaf}),), (same,), (same,), shares)
+            weights = np.maximum(tables[leaf,], _least(moments))
+            nodes[node] = _Node(((leaf,),), (frozenset({leaf}),), (same,), (same,), weights)
         else:
-            own = [bases[node, place] for place in range(3)]
-            nodes[node] = _recovered(triads[node], own, tables, moments, rng)
-    found = [_table(tree, states, node, nodes, tables) for node in range(tree.n_nodes)]
-    seen = {node: bases[node, 0].seen for node in triads}
-    return FactoredTables(Tables.of(tree, found), Report("mossel-roch", tree, seen, triads))
+            node_bases = [bases[node, place] for place in range(3)]
+            nodes[node] = _recovered(triads[node], node_bases, tables, moments, rng)
+    by_node = [_table(tree, states, node, nodes, tables) for node in range(tree.n_nodes)]
+    spectra = {node: bases[node, 0].spectrum for node in triads}
+    return FactoredTables(Tables.of(tree, by_node), Report("mossel-roch", tree, spectra, triads))
 
 
 def _least(moments: Moments) -> float:
-    """The least share that a state is given: one row."""
+    """The least weight of a state: one row."""
     return max(1 / max(moments.n_rows, 1.0), np.finfo(float).tiny)
 
 
@@ -129,10 +129,10 @@ def _triads(
             edges[node, place] = EdgeViews(group, others, (1.0, 1.0), n_states[node])
     bases = edge_bases(moments, pairs, edges, cut=0.0)
     for (node, _), basis in bases.items():
-        if basis.seen.rank < n_states[node]:
+        if basis.spectrum.rank < n_states[node]:
             raise RankError(
                 f"node {tree.names[node]!r} has {n_states[node]} states, but the moments show only "
-                f"{basis.seen.rank} of them; give it fewer states"
+                f"{basis.spectrum.rank} of them; give it fewer states"
             )
     return triads, bases
 
@@ -157,7 +157,7 @@ def _subsets(tree: RootedTree, triads: Mapping[int, Triad]) -> list[Group]:
 
 
 def _stands_for(tree: RootedTree, triads: Mapping[int, Triad], node: int) -> Group:
-    """The leaves through which a node is seen from its parent."""
+    """The leaves that represent a node."""
     if node < tree.n_leaves:
         return (node,)
     return triads[node].groups[0] if node in triads else (int(tree.copy_of[node]),)
@@ -183,16 +183,16 @@ def _recovered(
     apart = np.abs(values[:, :, None] - values[:, None, :]) + np.where(np.eye(rank) > 0, np.inf, 0)
     real = np.abs(values.imag).max(axis=1) == 0
     best = np.lexsort((apart.min(axis=(1, 2)), real))[-1]
-    # Noise may make two eigenvalues complex: the real and imaginary parts then span what the two share.
+    # Noise may make two eigenvalues complex: the real and imaginary parts then span their common space.
     first = np.where(values[best].imag < 0, vectors[best].imag, vectors[best].real)  # (m, state)
     sums = (bases[0].emit @ first).sum(axis=0)
     first = first / np.where(np.abs(sums) > ROUNDING, sums, 1.0)
-    shares = np.linalg.pinv(first) @ (lefts[0].T @ raw.sum(axis=(1, 2)))
-    shares = np.maximum(shares, _least(moments))
-    shares /= shares.sum()
-    second = pair.T @ np.linalg.pinv(first.T) / shares
+    weights = np.linalg.pinv(first) @ (lefts[0].T @ raw.sum(axis=(1, 2)))
+    weights = np.maximum(weights, _least(moments))
+    weights /= weights.sum()
+    second = pair.T @ np.linalg.pinv(first.T) / weights
     return _Node(
-        three.groups[:2], three.branches[:2], (lefts[0], lefts[1]), (first, second), shares
+        three.groups[:2], three.branches[:2], (lefts[0], lefts[1]), (first, second), weights
     )
 
 
@@ -203,9 +203,9 @@ def _table(
     nodes: Mapping[int, _Node],
     tables: Mapping[Group, Array],
 ) -> Array:
-    """P(node | parent), in the numberings of states that the two nodes found; P(root)."""
+    """P(node | parent), in the numberings of states of the two nodes; P(root)."""
     if node == tree.root:
-        return nearest_distributions(nodes[node].shares[None])
+        return nearest_distributions(nodes[node].weights[None])
     above = nodes[int(tree.parent[node])]
     if int(tree.copy_of[tree.parent[node]]) == node:
         return np.eye(n_states[node])
@@ -213,7 +213,7 @@ def _table(
     group = (node,) if node < tree.n_leaves else nodes[node].groups[0]
     left, view = above.lefts[place], above.views[place]
     joint = tables[group + above.groups[place]].reshape(-1, len(left))
-    given = joint @ left @ np.linalg.pinv(view.T) / above.shares  # (cell, parent's state)
+    conditional = joint @ left @ np.linalg.pinv(view.T) / above.weights  # (cell, parent's state)
     if node >= tree.n_leaves:
-        given = np.linalg.pinv(nodes[node].views[0]) @ nodes[node].lefts[0].T @ given
-    return nearest_distributions(given.T)
+        conditional = np.linalg.pinv(nodes[node].views[0]) @ nodes[node].lefts[0].T @ conditional
+    return nearest_distributions(conditional.T)

@@ -58,7 +58,7 @@ def spectral(
     ----------
     tree : RootedTree
     moments : Moments
-        Asked for all pairs once, then once for all triples (twice where groups of leaves are needed).
+        Used for all pairs once, then once for all triples (twice where groups of leaves are needed).
     n_states : (node,)
         Categories of each leaf, then states of each hidden node.
     representation
@@ -70,11 +70,11 @@ def spectral(
     n_views : int
         Leaves above an edge that its linear system uses, the strongest ones.
     features : int
-        An edge whose rank is larger than any leaf's number of categories is seen by joint categories of up to
-        so many leaves on each side.
+        An edge whose rank is larger than any leaf's number of categories is represented by joint
+        categories of up to so many leaves on each side.
     whiten : bool
-        Divide by the roots of the shares of the categories and weigh views by what they see. Without: as
-        printed in the thesis.
+        Divide by the roots of the probabilities of the categories and weight views by strength. Without
+        it, and with cut=0 and representation="tensor", this is Algorithm 4.
     cut : float
         Directions of an edge are kept whose singular value exceeds this many times the noise to be expected;
         0 keeps all that the numbers of states allow. Exact moments have no noise.
@@ -86,29 +86,28 @@ def spectral(
     states = checked_states(tree, moments, n_states)
     _check(representation, n_views, features, cut)
     pairs = pair_moments(moments, max(states[tree.n_leaves :]), whiten=whiten)
-    wide = {
+    as_chains = {
         "tensor": (),
         "train": (),
         "matrix": tree.hidden,
         "auto": [node for node in tree.hidden if tree.degree(node) > HIGH_DEGREE],
     }[representation]
-    able = _triads(tree, states, pairs, features, wide)
-    whole = tree.hidden if representation == "tensor" else able
-    split = split_tree(tree, states, frozenset(tree.hidden).difference(whole))
+    able = _triads(tree, states, pairs, features, as_chains)
+    unsplit = tree.hidden if representation == "tensor" else able
+    split = split_tree(tree, states, frozenset(tree.hidden).difference(unsplit))
     fine, states = split.tree, split.n_states
     bases = _bases(fine, states, moments, pairs, n_views, features, cut)
     tops = [split.parts[node - tree.n_leaves][0] for node in able]
     triads = _triads(fine, states, pairs, features, tops)
     nodes: dict[int, Dense | Chain] = {}
     if triads:
-        found = chains(fine, states, moments, pairs, bases, triads, n_views=n_views, cut=cut)
-        nodes.update(found)
+        nodes.update(chains(fine, states, moments, pairs, bases, triads, n_views=n_views, cut=cut))
     nodes.update(
         node_cores(fine, moments, bases, [node for node in fine.hidden if node not in nodes])
     )
     network = assembled_network(fine, moments, bases, nodes)
-    seen = {edge: basis.seen for edge, basis in bases.items()}
-    return Factored(joined(split, network), Report("spectral", fine, seen, triads))
+    spectra = {edge: basis.spectrum for edge, basis in bases.items()}
+    return Factored(joined(split, network), Report("spectral", fine, spectra, triads))
 
 
 def assembled_network(
@@ -125,14 +124,14 @@ def assembled_network(
     pairs = moments.pairs()
     if isinstance(pairs, FeaturePairs):
         constants = np.split(pairs.totals, pairs.offsets[1:-1])
-        total = tuple(one @ each for one, each in zip(constants, emit, strict=True))
+        total = tuple(constant @ encoder for constant, encoder in zip(constants, emit, strict=True))
     else:
-        total = tuple(each.sum(axis=0) for each in emit)
+        total = tuple(encoder.sum(axis=0) for encoder in emit)
     return Network(tree, emit, total, tuple(nodes[node] for node in tree.hidden))
 
 
 def _check(representation: str, n_views: int, features: int, cut: float) -> None:
-    """Refuse settings that make no sense."""
+    """Check the settings."""
     if representation not in REPRESENTATIONS:
         raise ArgumentError(
             f"representation={representation!r} is not known; choose one of {REPRESENTATIONS}"
@@ -158,7 +157,7 @@ def _bases(
     all that it has: the leaf is then sent as it is, and nothing needs to be inverted there.
     """
     views = edge_views(tree, n_states, pairs, n_views, features)
-    edges = {edge: each for edge, each in enumerate(views) if each.above}
+    edges = {edge: views_of_edge for edge, views_of_edge in enumerate(views) if views_of_edge.above}
     return edge_bases(moments, pairs, edges, cut=cut)
 
 
@@ -171,8 +170,8 @@ def _triads(
 ) -> dict[int, Triad]:
     """Three views of each of some nodes, where there are three that show all of the node's states."""
     path_ranks = edge_plan(tree, n_states).path_ranks
-    found = {node: triad(tree, n_states, pairs, path_ranks, node, features) for node in nodes}
-    return {node: three for node, three in found.items() if three is not None}
+    triads = {node: triad(tree, n_states, pairs, path_ranks, node, features) for node in nodes}
+    return {node: three for node, three in triads.items() if three is not None}
 
 
 def node_cores(
@@ -200,18 +199,23 @@ def node_cores(
         views = list(islice(tables, len(_above(bases, node))))
         sizes = tuple(None if factor is None else factor.shape for factor in factors)
         alike[sizes, tuple(view.shape for view in views)].append((node, views, factors))
-    found: dict[int, Dense] = {}
+    dense: dict[int, Dense] = {}
     for (sizes, _), members in alike.items():
         shape = [
             moments.cards[child] if size is None else size[0]
             for child, size in zip(tree.children[members[0][0]], sizes[:-1], strict=True)
         ]
-        views = [np.array(each) for each in zip(*(own for _, own, _ in members), strict=True)]
+        views = [
+            np.array(tables_of_view)
+            for tables_of_view in zip(
+                *(tables_of_node for _, tables_of_node, _ in members), strict=True
+            )
+        ]
         side_by_side = [view.reshape(len(members), prod(shape), -1) for view in views]
         table = np.concatenate(side_by_side, axis=2).reshape(len(members), *shape, -1)
         cores = _contracted(table, [factors for _, _, factors in members])
-        found.update((node, Dense(core)) for (node, _, _), core in zip(members, cores, strict=True))
-    return found
+        dense.update((node, Dense(core)) for (node, _, _), core in zip(members, cores, strict=True))
+    return dense
 
 
 def _projected_cores(
@@ -230,10 +234,10 @@ def _projected_cores(
         if node in bases:
             modes.append(Mode(bases[node].above, bases[node].right))
         requests.append(modes)
-    found = {}
+    dense = {}
     for node, core in zip(nodes, moments.projected(requests), strict=True):
-        found[node] = Dense(core if node in bases else core[..., None])
-    return found
+        dense[node] = Dense(core if node in bases else core[..., None])
+    return dense
 
 
 def _above(bases: Mapping[int, EdgeBasis], node: int) -> tuple[Group, ...]:
@@ -242,13 +246,13 @@ def _above(bases: Mapping[int, EdgeBasis], node: int) -> tuple[Group, ...]:
 
 
 def _contracted(tables: Array, factors: Sequence[Sequence[Array | None]]) -> Array:
-    """Tables of equal shape, each of their modes multiplied with a matrix of its own (or with none)."""
+    """Tables of equal shape, each of their modes multiplied with a matrix (or with none)."""
     n_tables, *shape = tables.shape
     for mode, size in enumerate(shape):
-        # The first mode is multiplied and put last: after a full turn all stand where they were.
+        # The first mode is multiplied and put last: after a full cycle the order is as before.
         tables = tables.reshape(n_tables, size, -1)
         if factors[0][mode] is not None:
-            turns = np.array([each[mode] for each in factors])
+            turns = np.array([matrices[mode] for matrices in factors])
             tables = turns.swapaxes(1, 2) @ tables
             shape[mode] = tables.shape[1]
         tables = tables.swapaxes(1, 2)

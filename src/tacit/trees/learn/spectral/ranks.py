@@ -1,4 +1,4 @@
-"""How many dimensions can cross each edge of a tree, by the numbers of states alone."""
+"""The largest rank of each edge of a tree, by the numbers of states alone."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ class GroupRanks:
     def __call__(self, group: Iterable[int], node: int) -> int:
         """The rank of P(group | node) for tables in general position; 1 for a group of no leaves."""
         parent, n_states = self._parent, self._n_states
-        way_up = [node]
-        while parent[way_up[-1]] >= 0:
-            way_up.append(parent[way_up[-1]])
-        above = set(way_up)
+        ancestors = [node]
+        while parent[ancestors[-1]] >= 0:
+            ancestors.append(parent[ancestors[-1]])
+        above = set(ancestors)
         touched: set[int] = set()
         for leaf in group:
             at = leaf
@@ -95,34 +95,35 @@ class GroupRanks:
             rank = min(gathered.get(at, n_states[at]), n_states[at])
             gathered[parent[at]] = gathered.get(parent[at], 1) * rank
         rank = 1
-        for at in reversed(way_up):
+        for at in reversed(ancestors):
             rank = min(gathered.get(at, 1) * rank, n_states[at])
         return rank
 
 
 @dataclass(frozen=True, eq=False)
 class EdgePlan:
-    """What the tree and the numbers of states say about the edges; an edge is named by its lower node."""
+    """Ranks of the edges from the tree and the numbers of states; an edge is named by its lower node."""
 
     inside: NDArray[np.bool_]  # (edge, leaf)  whether the leaf lies below the edge
-    ranks: Integers  # (edge,)  the largest rank that the two sides of the edge can share
+    ranks: Integers  # (edge,)  the largest rank of one side of the edge against the other
     path_ranks: Integers  # (leaf, leaf)  the largest rank of the joint table of two leaves
     single: Integers  # (edge,)  the largest rank of any leaf below the edge with any leaf above it
 
 
 @lru_cache(maxsize=32)
 def edge_plan(tree: RootedTree, n_states: tuple[int, ...]) -> EdgePlan:
-    """The plan of a tree; remembered, because a tree is often fitted many times."""
+    """The plan of a tree; cached, because a tree is often fitted many times."""
     inside = np.zeros((tree.n_nodes, tree.n_leaves), dtype=np.bool_)
-    reach = np.zeros((tree.n_nodes, tree.n_leaves), dtype=np.int64)  # narrowest on the way up
+    # (node, leaf)  the least number of states on the path up
+    reach = np.zeros((tree.n_nodes, tree.n_leaves), dtype=np.int64)
     paths = np.full((tree.n_leaves, tree.n_leaves), min(n_states), dtype=np.int64)
     leaves = np.arange(tree.n_leaves)
     inside[leaves, leaves] = True
     reach[leaves, leaves] = paths[leaves, leaves] = n_states[: tree.n_leaves]
-    alike = len(set(n_states[tree.n_leaves :])) == 1 and min(n_states) == n_states[-1]
+    same_states = len(set(n_states[tree.n_leaves :])) == 1 and min(n_states) == n_states[-1]
     for node in tree.hidden:
         for child in tree.children[node]:
-            if not alike:
+            if not same_states:
                 one, two = np.flatnonzero(inside[node]), np.flatnonzero(inside[child])
                 widths = np.minimum.outer(reach[node, one], reach[child, two])
                 paths[np.ix_(one, two)] = np.minimum(widths, n_states[node])

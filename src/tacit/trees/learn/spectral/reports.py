@@ -1,4 +1,4 @@
-"""What a moment method saw and decided, for people to look at."""
+"""The report of a moment method: views and singular values of each edge."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tacit.trees.learn.spectral.triads import Triad
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """Per edge, what was looked at and what was kept.
+    """Per edge, its views and the singular values that were kept.
 
-    A node of high degree may have been split: its parts then have names of their own, as ``h/1``.
+    A node of high degree may have been split: its parts have names such as ``h/1``.
     """
 
     method: str
@@ -33,8 +33,8 @@ class Report:
         """The report in plain numbers, strings, lists and dicts, with the names of nodes."""
         names, named = self.tree.names, _Named(self.tree.names)
         edges = {}
-        for node, seen in self.edges.items():
-            values, views, rank = seen.values.tolist(), seen.views, seen.rank
+        for node, spectrum in self.edges.items():
+            values, views, rank = spectrum.values.tolist(), spectrum.views, spectrum.rank
             edges[names[node]] = {
                 "below": named[views.below],
                 "above": [named[group] for group in views.above],
@@ -42,8 +42,8 @@ class Report:
                 "kept": values[:rank],
                 "cut": values[rank:],
                 "wanted": views.rank,
-                "threshold": seen.threshold,
-                "condition": seen.condition,
+                "threshold": spectrum.threshold,
+                "condition": spectrum.condition,
             }
         three_views = {
             names[node]: [named[tuple(group)] for group in three.groups]
@@ -53,7 +53,7 @@ class Report:
 
 
 class _Named(dict[Group, list[str]]):
-    """The names of groups of leaves; many edges look at the same few."""
+    """The names of groups of leaves; many edges use the same few."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names

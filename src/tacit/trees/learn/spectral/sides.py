@@ -18,19 +18,19 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stack:
-    """Edges of equal shape: their tables, and what scales rows and columns."""
+    """Edges of equal shape: their tables, and the scales of rows and columns."""
 
     joint: Array  # (edge, a, b)  the views above stand side by side; of whitened features, if any
     rows: Array  # (edge, a)
     columns: Array  # (edge, b)
     levels: Array  # (edge,)  size of the noise
     widths: NDArray[np.int64]  # (view,)  cells of each view above
-    turned: Turned | None = None  # where features were whitened
+    whitened: WhitenedSides | None = None  # where features were whitened
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Turned:
-    """What whitened the features of edges of equal shape."""
+class WhitenedSides:
+    """The whitening of the features of edges of equal shape."""
 
     joint: Array  # (edge, a, b)  tables of the features as they are
     below: Array  # (edge, a, a)
@@ -39,10 +39,10 @@ class Turned:
     indicators: NDArray[np.bool_]  # (edge,)  whether all features are indicators
 
     @staticmethod
-    def of(joint: Array, below: Turn, above: Sequence[Turn]) -> Turned:
-        """That of a single edge."""
+    def of(joint: Array, below: Turn, above: Sequence[Turn]) -> WhitenedSides:
+        """The whitening of a single edge."""
         high = np.concatenate([turn.constant for turn in above])
-        return Turned(
+        return WhitenedSides(
             joint[None],
             below.inverse_root[None],
             tuple(turn.inverse_root[None] for turn in above),
@@ -50,10 +50,10 @@ class Turned:
             np.array([all(turn.indicators for turn in (below, *above))]),
         )
 
-    def undone(self, left: Array, back: Array) -> tuple[Array, Array]:
-        """Directions of the whitened features, as directions of the features as they are."""
+    def unwhitened(self, left: Array, right: Array) -> tuple[Array, Array]:
+        """Directions of the whitened features in terms of the features themselves."""
         ends = np.cumsum([turn.shape[1] for turn in self.above])[:-1]
-        parts = np.split(back, ends, axis=1)
+        parts = np.split(right, ends, axis=1)
         turned = [turn @ part for turn, part in zip(self.above, parts, strict=True)]
         return self.below @ left, np.concatenate(turned, axis=1)
 
@@ -68,28 +68,28 @@ def sides_from_pairs(pairs: PairMoments, edges: Sequence[EdgeViews]) -> Stack:
     widths = cards[leaves[0]]
     steps = np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths, widths)
     columns = np.repeat(pairs.offsets[leaves], widths, axis=1) + steps  # (edge, b)
-    share = weights**2 / np.maximum(pairs.supports[stars[:, None], leaves], 1)  # (edge, view)
+    variances = weights**2 / np.maximum(pairs.supports[stars[:, None], leaves], 1)  # (edge, view)
     joint = pairs.joint[rows[:, :, None], columns[:, None, :]]
-    freedom, turned = cards - 1.0, None
+    freedom, whitened = cards - 1.0, None
     if pairs.whitening is not None:
         turns, constants = pairs.whitening.turns, pairs.whitening.constants
         freedom = pairs.whitening.freedom
-        alike = np.array([turn.indicators for turn in turns])
-        turned = Turned(
+        are_indicators = np.array([turn.indicators for turn in turns])
+        whitened = WhitenedSides(
             joint,
             np.array([turns[star].inverse_root for star in stars]),
             tuple(np.array([turns[leaf].inverse_root for leaf in view]) for view in leaves.T),
             (constants[rows], constants[columns]),
-            np.logical_and(alike[stars], alike[leaves].all(axis=1)),
+            np.logical_and(are_indicators[stars], are_indicators[leaves].all(axis=1)),
         )
         joint = pairs.whitening.joint[rows[:, :, None], columns[:, None, :]]
     return Stack(
         joint=joint,
         rows=pairs.scale[rows],
         columns=pairs.scale[columns] * np.repeat(weights, widths, axis=1),
-        levels=noise_levels(share, freedom[stars], freedom[leaves], whiten=pairs.whiten),
+        levels=noise_levels(variances, freedom[stars], freedom[leaves], whiten=pairs.whiten),
         widths=widths,
-        turned=turned,
+        whitened=whitened,
     )
 
 
@@ -112,55 +112,57 @@ def sides_from_tables(
     ranks = np.array([views.rank for views in edges])
     strengths = np.empty((n_edges, len(blocks)))
     for view, (block, scale) in enumerate(zip(blocks, columns, strict=True)):
-        rest = block
+        residual = block
         if pairs.whiten:
             by_row, by_column = block.sum(axis=2, keepdims=True), block.sum(axis=1, keepdims=True)
-            rest = block - by_row * by_column / by_row.sum(axis=1, keepdims=True)
-        scaled = rows[:, :, None] * rest * scale[:, None, :]
+            residual = block - by_row * by_column / by_row.sum(axis=1, keepdims=True)
+        scaled = rows[:, :, None] * residual * scale[:, None, :]
         strengths[:, view] = view_strengths(scaled, ranks, whiten=pairs.whiten)
     weights = view_weights(strengths, whiten=pairs.whiten)
-    share = weights**2 / max(moments.n_rows, 1)
+    variances = weights**2 / max(moments.n_rows, 1)
     freedom, freedoms = np.full(n_edges, n_cells - 1.0), np.tile(widths - 1.0, (n_edges, 1))
     stack = Stack(
         joint=np.concatenate(blocks, axis=2),
         rows=rows,
         columns=np.concatenate(columns, axis=1) * np.repeat(weights, widths, axis=1),
-        levels=noise_levels(share, freedom, freedoms, whiten=pairs.whiten),
+        levels=noise_levels(variances, freedom, freedoms, whiten=pairs.whiten),
         widths=widths,
     )
-    found = zip(edges, strengths.tolist(), strict=True)
-    return stack, [views._replace(strengths=tuple(values)) for views, values in found]
+    strengths_of_edges = zip(edges, strengths.tolist(), strict=True)
+    return stack, [views._replace(strengths=tuple(values)) for views, values in strengths_of_edges]
 
 
-def sides_from_turned_tables(
+def sides_from_whitened_tables(
     views: EdgeViews, blocks: Sequence[Array], moments: Moments, pairs: PairMoments
 ) -> tuple[Stack, list[EdgeViews]]:
     """The same for one edge whose leaves have features that are whitened."""
     assert pairs.whitening is not None
     widths = np.array([block.shape[1] for block in blocks])
     below, above = _group_turns(views, blocks, moments.n_rows, pairs.whitening)
-    turned = Turned.of(np.concatenate(blocks, axis=1), below, above)
+    whitened = WhitenedSides.of(np.concatenate(blocks, axis=1), below, above)
     blocks = [
         below.inverse_root @ block @ turn.inverse_root
         for block, turn in zip(blocks, above, strict=True)
     ]
-    low, high = turned.constants
+    low, high = whitened.constants
     strengths = []
     for block, one in zip(blocks, np.split(high[0], np.cumsum(widths)[:-1]), strict=True):
         by_row, by_column = block @ one, low[0] @ block
-        rest = block - np.outer(by_row, by_column) / (low[0] @ by_row) if pairs.whiten else block
-        found = view_strengths(rest[None], np.array([views.rank]), whiten=pairs.whiten)
-        strengths.append(float(found[0]))
+        residual = (
+            block - np.outer(by_row, by_column) / (low[0] @ by_row) if pairs.whiten else block
+        )
+        strength = view_strengths(residual[None], np.array([views.rank]), whiten=pairs.whiten)
+        strengths.append(float(strength[0]))
     weights = view_weights(np.array([strengths]), whiten=pairs.whiten)
-    share = weights**2 / max(moments.n_rows, 1)
+    variances = weights**2 / max(moments.n_rows, 1)
     freedoms = np.array([[turn.freedom for turn in above]])
     stack = Stack(
         joint=np.concatenate(blocks, axis=1)[None],
         rows=np.ones((1, len(blocks[0]))),
         columns=np.repeat(weights, widths, axis=1),
-        levels=noise_levels(share, np.array([below.freedom]), freedoms, whiten=pairs.whiten),
+        levels=noise_levels(variances, np.array([below.freedom]), freedoms, whiten=pairs.whiten),
         widths=widths,
-        turned=turned,
+        whitened=whitened,
     )
     return stack, [views._replace(strengths=tuple(strengths))]
 
@@ -168,7 +170,7 @@ def sides_from_turned_tables(
 def _group_turns(
     views: EdgeViews, blocks: Sequence[Array], n_rows: float, whitening: Whitening
 ) -> tuple[Turn, list[Turn]]:
-    """What whitens the joint features of the leaves below an edge, and of each view above it."""
+    """The whitening of the joint features of the leaves below an edge, and of each view above it."""
     total = whitening.total(views.below)
     totals = [whitening.total(group) for group in views.above]
     below = whitening.of_group(views.below, blocks[0] @ totals[0], n_rows)

@@ -1,7 +1,7 @@
 """Nodes of high degree, split into chains of nodes of degree three, and put together again.
 
-A hidden variable may be written several times, each copy next to the one before and with one branch of
-its own: the tree stays the same distribution, and no node needs a table of more than three branches. The
+A hidden variable may be written several times, each copy next to the one before and with one branch
+each: the distribution stays the same, and no node needs a table of more than three branches. The
 copies of a variable are then one `Chain`: a product of matrices, one for each branch.
 """
 
@@ -21,24 +21,26 @@ from tacit.messages.rooted_tree import RootedTree
 class SplitTree:
     """A tree some of whose nodes were written as chains of copies."""
 
-    whole: RootedTree
+    original: RootedTree
     tree: RootedTree
     n_states: tuple[int, ...]  # (node of `tree`,)
-    parts: tuple[tuple[int, ...], ...]  # per hidden node of `whole`: its copies, from the top down
+    parts: tuple[
+        tuple[int, ...], ...
+    ]  # per hidden node of `original`: its copies, from the top down
 
 
 @lru_cache(maxsize=32)
 def split_tree(tree: RootedTree, n_states: tuple[int, ...], nodes: frozenset[int]) -> SplitTree:
-    """The tree with the chosen hidden nodes split; those of degree three or less stay whole.
+    """The tree with the chosen hidden nodes split; those of degree three or less are not split.
 
-    Remembered, because a tree is often fitted many times.
+    Cached, because a tree is often fitted many times.
     """
     if all(tree.degree(node) <= 3 for node in nodes):
         return SplitTree(tree, tree, n_states, tuple((node,) for node in tree.hidden))
     names, states = list(tree.names[: tree.n_leaves]), list(n_states[: tree.n_leaves])
     copies = [-1] * tree.n_leaves
     parent = [-1] * tree.n_leaves
-    number = list(range(tree.n_leaves))  # of each node of the whole tree, in the split one
+    number = list(range(tree.n_leaves))  # of each node of the original tree, in the split one
     parts = []
 
     def add(node: int, children: Sequence[int], name: str) -> int:
@@ -53,14 +55,14 @@ def split_tree(tree: RootedTree, n_states: tuple[int, ...], nodes: frozenset[int
     for node in tree.hidden:
         branches = [number[child] for child in tree.children[node]]
         n_top = 3 if node == tree.root else 2  # branches of the topmost copy, without its parent
-        found: list[int] = []
+        copies_of_node: list[int] = []
         while node in nodes and len(branches) > n_top:
             label = f"{tree.names[node]}/{len(branches) - n_top}"
-            found.append(add(node, branches[-2:], label))
-            branches[-2:] = found[-1:]
-        found.append(add(node, branches, tree.names[node]))
-        number.append(found[-1])
-        parts.append(tuple(reversed(found)))
+            copies_of_node.append(add(node, branches[-2:], label))
+            branches[-2:] = copies_of_node[-1:]
+        copies_of_node.append(add(node, branches, tree.names[node]))
+        number.append(copies_of_node[-1])
+        parts.append(tuple(reversed(copies_of_node)))
     split = RootedTree(
         tuple(names), tree.n_leaves, np.array(parent, np.int32), np.array(copies, np.int32)
     )
@@ -68,8 +70,8 @@ def split_tree(tree: RootedTree, n_states: tuple[int, ...], nodes: frozenset[int
 
 
 def joined(split: SplitTree, network: Network) -> Network:
-    """The network of the whole tree: the copies of a node become one `Chain`."""
-    if split.tree is split.whole:
+    """The network of the original tree: the copies of a node become one `Chain`."""
+    if split.tree is split.original:
         return network
     nodes: list[Dense | Hadamard | Chain] = []
     for parts in split.parts:
@@ -78,7 +80,7 @@ def joined(split: SplitTree, network: Network) -> Network:
             nodes.extend(cores)
         else:
             nodes.append(_chain([core.core for core in cores if isinstance(core, Dense)]))
-    return Network(split.whole, network.emit, network.total, tuple(nodes))
+    return Network(split.original, network.emit, network.total, tuple(nodes))
 
 
 def _chain(cores: Sequence[np.ndarray[tuple[int, ...], np.dtype[np.float64]]]) -> Chain:

@@ -1,4 +1,4 @@
-"""Which leaves stand for what lies below an edge, and which for what lies above it."""
+"""The leaves that represent the two sides of each edge."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tacit.trees.moments.source import Moments
 from tacit.trees.moments.whitening import Whitening, root_scale
 
 Array = NDArray[np.float64]
-Group = tuple[int, ...]  # leaves whose joint category is looked at as one
+Group = tuple[int, ...]  # leaves whose joint category is one view
 
-# Singular values below this share of the largest are rounding, also where tables are exact.
+# Singular values below this fraction of the largest are rounding, also where tables are exact.
 ROUNDING = 1e-12
 
-# Directions of a leaf's edge are kept above this share of the noise: nothing is divided by them.
+# Directions of a leaf's edge are kept above this fraction of the noise: nothing is divided by them.
 LEAF_NOISE = 0.8
 
-# Leaves that are tried when a group is made larger, cells that a group may have, and views of an edge
+# Candidate leaves when a group is made larger, cells that a group may have, and views of an edge
 # that are groups: more of them were not better, and their tables are large.
-MOST_TRIED = 8
+MOST_CANDIDATES = 8
 MOST_GROUP_CELLS = 64
 MOST_GROUPED_VIEWS = 2
 
@@ -39,7 +39,7 @@ class PairMoments:
     """
 
     joint: Array  # (cell, cell)
-    scale: Array  # (cell,)  one over the root of each category's share, or ones
+    scale: Array  # (cell,)  one over the root of each category's probability, or ones
     supports: Array  # (leaf, leaf)  rows behind each pair; infinite where tables are exact
     offsets: NDArray[np.int64]  # (leaf + 1,)
     spectra: Array  # (leaf, leaf, value)  singular values of the scaled joint tables
@@ -54,7 +54,7 @@ class PairMoments:
 
 
 class EdgeViews(NamedTuple):
-    """What stands for the two sides of an edge."""
+    """The leaves that represent the two sides of an edge."""
 
     below: Group
     above: tuple[Group, ...]  # several views, strongest first
@@ -69,10 +69,10 @@ def pair_moments(moments: Moments, n_values: int, *, whiten: bool) -> PairMoment
     Parameters
     ----------
     n_values
-        How many singular values of each pair will be looked at.
+        How many singular values of each pair are used.
     whiten
-        Divide by the roots of the shares of the categories, or multiply with the inverse root of the second
-        moments of features. Without it tables are taken as they are, as in chapter 4 of the thesis.
+        Divide by the roots of the probabilities of the categories, or multiply with the inverse root of the
+        second moments of features. Without it tables are taken as they are, as in chapter 4 of the thesis.
     """
     from tacit.trees.loops.views import pair_spectra
 
@@ -86,13 +86,13 @@ def pair_moments(moments: Moments, n_values: int, *, whiten: bool) -> PairMoment
     if whiten:
         if isinstance(pairs, FeaturePairs):
             whitening = Whitening.of(pairs, supports)
-            scaled, shares, freedom = whitening.joint, whitening.means, whitening.freedom
+            scaled, probabilities, freedom = whitening.joint, whitening.means, whitening.freedom
         else:
-            scaled, shares = joint, joint.diagonal()
-            scale = root_scale(shares, np.repeat(supports.diagonal(), pairs.cards))
+            scaled, probabilities = joint, joint.diagonal()
+            scale = root_scale(probabilities, np.repeat(supports.diagonal(), pairs.cards))
         # The first singular value of a whitened table is 1, that of the constant; the others follow.
         spectra = np.ones((len(offsets) - 1, len(offsets) - 1, n_values))
-        spectra[:, :, 1:] = pair_spectra(scaled, shares, scale, offsets, n_values - 1)
+        spectra[:, :, 1:] = pair_spectra(scaled, probabilities, scale, offsets, n_values - 1)
     else:
         spectra = pair_spectra(joint, np.zeros(len(joint)), scale, offsets, n_values)
     roots = np.sqrt(freedom) if whiten else np.full(len(offsets) - 1, 0.25)
@@ -108,7 +108,7 @@ def edge_views(
     n_views: int,
     features: int,
 ) -> list[EdgeViews]:
-    """The leaves that stand for the two sides of each edge; an edge is named by its lower node.
+    """The leaves that represent the two sides of each edge; an edge is named by its lower node.
 
     One leaf below and `n_views` leaves above, those with the largest singular value at the edge's rank.
     An edge whose rank no pair of leaves can show gets groups of up to `features` leaves on each side,
@@ -120,17 +120,17 @@ def edge_views(
     plan = edge_plan(tree, n_states)
     args = pairs.spectra, pairs.shown, plan.path_ranks, plan.inside, plan.single, n_views
     stars, views, strengths, reached = best_views(*args)
-    n_found = np.maximum(((views >= 0) & (strengths > 0)).sum(axis=1), views[:, 0] >= 0).tolist()
-    # More than single leaves can show is looked for where they show all that they can.
+    n_strong = np.maximum(((views >= 0) & (strengths > 0)).sum(axis=1), views[:, 0] >= 0).tolist()
+    # Groups are used where single leaves reach their largest rank and the edge has a larger one.
     more = ((plan.ranks > plan.single) & (reached == plan.single)).tolist()
     lists = stars.tolist(), views.tolist(), strengths.tolist(), plan.single.tolist()
     out = []
     for edge, (star, leaves, values, rank) in enumerate(zip(*lists, strict=True)):
-        n = n_found[edge]
+        n = n_strong[edge]
         if edge < tree.n_leaves:
             above = () if more[edge] else tuple((leaf,) for leaf in leaves[:n])
             out.append(EdgeViews((star,), above, tuple(values[:n]), rank, LEAF_NOISE))
-        elif n == 0:  # above an only child there is nothing
+        elif n == 0:  # above an only child there are no leaves
             out.append(EdgeViews((star,), ((),), (1.0,), 1))
         elif more[edge] and features > 1:
             out.append(_grouped(tree, n_states, pairs, plan, edge, n_views, features))
@@ -191,16 +191,18 @@ def _grouped(
         reached = rank_of(group, side)
         while reached < rank and len(group) < features:
             room = MOST_GROUP_CELLS // int(np.prod([n_states[leaf] for leaf in group]))
-            tried = [leaf for leaf in others if leaf not in group and n_states[leaf] <= room]
-            if not tried:
+            candidates = [leaf for leaf in others if leaf not in group and n_states[leaf] <= room]
+            if not candidates:
                 break
-            found = [rank_of((*group, leaf), side) for leaf in tried[:MOST_TRIED]]
-            best = int(np.argmax(found))
-            group, reached = (*group, tried[best]), found[best]
+            ranks_of_candidates = [
+                rank_of((*group, leaf), side) for leaf in candidates[:MOST_CANDIDATES]
+            ]
+            best = int(np.argmax(ranks_of_candidates))
+            group, reached = (*group, candidates[best]), ranks_of_candidates[best]
         return group
 
     below: Group = ()
-    for leaf in ranked_inside[:MOST_TRIED]:
+    for leaf in ranked_inside[:MOST_CANDIDATES]:
         group = grown(leaf, ranked_inside, 0)
         if not below or rank_of(group, 0) > rank_of(below, 0):
             below = group
@@ -210,6 +212,6 @@ def _grouped(
     for leaf in ranked_outside[: min(n_views, MOST_GROUPED_VIEWS)]:
         above[tuple(sorted(grown(leaf, ranked_outside, 1)))] = None
     ranks = {group: rank_of(group, 1) for group in above}
-    kept = tuple(group for group in above if ranks[group] == max(ranks.values()))
+    largest_rank = tuple(group for group in above if ranks[group] == max(ranks.values()))
     rank = min(rank_of(below, 0), max(ranks.values()), rank)
-    return EdgeViews(below, kept, (1.0,) * len(kept), rank)
+    return EdgeViews(below, largest_rank, (1.0,) * len(largest_rank), rank)

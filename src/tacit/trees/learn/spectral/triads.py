@@ -62,9 +62,9 @@ def triad(
     order = np.lexsort((-best_of_leaf, _places_within(branches, best_of_leaf)))[:MOST_CANDIDATES]
     table = strengths[np.ix_(order, order)]
     weakest = np.minimum(np.minimum(table[:, :, None], table[:, None, :]), table[None, :, :])
-    found = np.unravel_index(weakest.argmax(), weakest.shape)
-    if weakest[found] > 0:
-        leaves = [int(order[place]) for place in found]
+    strongest = np.unravel_index(weakest.argmax(), weakest.shape)
+    if weakest[strongest] > 0:
+        leaves = [int(order[place]) for place in strongest]
         return _ordered([(leaf,) for leaf in leaves], [{int(branches[leaf])} for leaf in leaves])
     return _grown(tree, n_states, best_of_leaf, branches.tolist(), node, features)
 
@@ -102,27 +102,30 @@ def _grown(
     for _ in range(3):
         taken: set[int] = set().union(*owners)
         group: Group = ()
-        mine: set[int] = set()
+        branches_of_group: set[int] = set()
         while rank_of(group) < rank and len(group) < features:
             cells = int(np.prod([n_states[leaf] for leaf in group]))
-            tried = [
+            candidates = [
                 leaf
                 for leaf in leaves
                 if leaf not in group
                 and branches[leaf] not in taken
                 and cells * n_states[leaf] <= MOST_GROUP_CELLS
             ]
-            if not tried:
+            if not candidates:
                 return None
-            # A branch that is already in use serves first, so that others stay free for other views.
-            gains = [(rank_of((*group, leaf)), branches[leaf] in mine) for leaf in tried]
-            best = max(range(len(tried)), key=lambda place: (gains[place], -place))
-            group = (*group, tried[best])
-            mine.add(branches[tried[best]])
+            # A branch that is already in use is preferred, so that others stay free for other views.
+            gains = [
+                (rank_of((*group, leaf)), branches[leaf] in branches_of_group)
+                for leaf in candidates
+            ]
+            best = max(range(len(candidates)), key=lambda place: (gains[place], -place))
+            group = (*group, candidates[best])
+            branches_of_group.add(branches[candidates[best]])
         if rank_of(group) < rank:
             return None
         groups.append(group)
-        owners.append(mine)
+        owners.append(branches_of_group)
     return _ordered(groups, owners)
 
 

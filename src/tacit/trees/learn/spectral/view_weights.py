@@ -1,4 +1,4 @@
-"""How much each view of an edge sees, how much it counts, and how large noise alone would be."""
+"""Strengths and weights of the views of an edge, and the size of noise."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def view_strengths(tables: Array, ranks: NDArray[np.int64], *, whiten: bool) -> 
     if whiten:
         values = np.concatenate([np.ones((len(values), 1)), values], axis=1)
     most = values.shape[1]
-    found = values[np.arange(len(values)), np.minimum(ranks, most) - 1]
-    return np.asarray(np.where(ranks <= most, found, 0.0))
+    strengths = values[np.arange(len(values)), np.minimum(ranks, most) - 1]
+    return np.asarray(np.where(ranks <= most, strengths, 0.0))
 
 
 def view_weights(strengths: Array, *, whiten: bool) -> Array:
-    """(edge, view) How much each view counts: as much as it sees. Squares sum to one.
+    """(edge, view) The weight of each view, in proportion to its strength. Squares sum to one.
 
     Equal weights, as in the thesis, cost 5 to 15 % in error where views differ in strength.
     """
@@ -34,19 +34,19 @@ def view_weights(strengths: Array, *, whiten: bool) -> Array:
     return np.asarray(strengths / np.linalg.norm(strengths, axis=1, keepdims=True))
 
 
-def noise_levels(share: Array, freedom: Array, freedoms: Array, *, whiten: bool) -> Array:
+def noise_levels(variances: Array, freedom: Array, freedoms: Array, *, whiten: bool) -> Array:
     """(edge,) The largest singular value that views independent of the star would have.
 
     Parameters
     ----------
-    share : (edge, view)
+    variances : (edge, view)
         Squared weight of each view over the rows behind it.
     freedom : (edge,)
-        In how many directions the star varies, the constant apart.
+        Dimensions in which the star varies, without the constant.
     freedoms : (edge, view)
         The same of each view.
     """
     if not whiten:
-        return np.asarray(0.5 * np.sqrt(share.sum(axis=1)))
-    by_row, by_column = freedom * share.max(axis=1), (share * freedoms).sum(axis=1)
+        return np.asarray(0.5 * np.sqrt(variances.sum(axis=1)))
+    by_row, by_column = freedom * variances.max(axis=1), (variances * freedoms).sum(axis=1)
     return np.asarray(np.sqrt(by_row) + np.sqrt(by_column))

@@ -1,10 +1,10 @@
 """Starts for the classes of a mixture of products: rows as points, clusters of them, clusters merged.
 
 Second moments of the scaled one-hot rows give each row a place in a few dimensions (multiple correspondence
-analysis), in which clusters are cheap to find: more than there are classes. Those whose rows lose least
-likelihood by it are then merged. From there EM, with exchanges of classes, ended about as high as the best of
+analysis), in which clusters are cheap to find: more than there are classes. Those whose merger loses least
+likelihood are then merged. From there EM, with exchanges of classes, ended about as high as the best of
 ten random starts, on tables of 120 to 50,000 rows. Two classes have nothing to exchange: they get a start
-from each way to halve the clusters that no cluster makes likelier by changing sides. Nothing is drawn.
+from each halving of the clusters that no cluster improves by changing sides. Nothing is random.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ N_AXES, N_PASSES, N_ROUNDS = 4, 3, 8
 N_MOVES = 3  # of each cluster from a class to another, at most
 # The most clusters for each class: four, but not more than so many if two for each are not.
 CLUSTERS_PER_CLASS, ENOUGH_CLUSTERS = 4, 12
-# Two classes: axes, clusters, and ways to halve these that EM starts from, at most.
+# Two classes: axes, clusters, and halvings of these that EM starts from, at most.
 AXES_OF_TWO, CLUSTERS_OF_TWO, MOST_HALVINGS = 6, 8, 8
 
 
@@ -68,6 +68,6 @@ def class_starts(
     labels = clusters_of(points, weights, n_clusters, N_ROUNDS)
     counts = cluster_counts(codes, weights, starts, labels, n_clusters)
     prior = pseudo * marginals
-    if n_classes == 2 and len(found := halvings(counts, starts, prior, MOST_HALVINGS)):
-        return [np.ascontiguousarray(each.T) for each in found]
+    if n_classes == 2 and len(halves := halvings(counts, starts, prior, MOST_HALVINGS)):
+        return [np.ascontiguousarray(pair.T) for pair in halves]
     return [np.ascontiguousarray(grouped(counts, starts, prior, n_classes, N_MOVES).T)]

@@ -23,7 +23,7 @@ States = NDArray[np.int32]
 ROWS_LOOKED_AT = 30_000  # evenly spaced
 ROWS_FOR_CENTRES = 4_000  # that the first centres are chosen from
 SWEEPS = 8
-# Pseudo-counts of a table row, spread as the states or categories of all rows, and the share spread evenly.
+# Pseudo-counts of a table row, in proportion to the states or categories of all rows, and a uniform part.
 SMOOTH, EVEN = 1.0, 0.01
 
 
@@ -40,7 +40,7 @@ def clustered_start(
     """Flat probability tables, from pair counts and one pass over the rows.
 
     At every hidden node the rows are clustered by features of the leaves around it (`canonical`); the tables
-    are counts of the clusters of neighbouring nodes. Any number of states will do.
+    are counts of the clusters of neighbouring nodes. There may be any number of states.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def counted_tables(lay: Layout, states: States, weights: Array) -> Array:
     ----------
     lay : Layout
     states : (node, row) array of int
-        Category or state of every node in every row, -1 where missing: counts for nothing.
+        Category or state of every node in every row; -1 where missing, not counted.
     weights : (row,) array
     """
     from tacit.core.loops.kmeans import count_pairs

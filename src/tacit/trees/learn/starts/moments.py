@@ -1,9 +1,9 @@
 """A start for EM from moments: features of every branch, three views of every hidden node, tables.
 
 Pair counts give the features of every branch (`branches`); the second and third moments of three views give
-each hidden node's shares and the views' means in each state (`views`), and from those every table follows by
-a small linear system. The third moments need one pass over the rows. Nodes of equal shape are worked on
-together.
+the weights of each hidden node's states and the views' means in each of them (`views`), and from those every
+table follows by a small linear system. The third moments need one pass over the rows. Nodes of equal shape
+are processed together.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.messages.network import Layout, layout
-from tacit.trees.learn.spectral.branches import Features
-from tacit.trees.learn.spectral.views import decompose, means_given
+from tacit.trees.learn.starts.branches import Features
 from tacit.trees.learn.starts.plan import TablePlan, table_plan
+from tacit.trees.learn.starts.views import noise_level, states_from_views
 from tacit.trees.moments.source import indicator_correlation
 
 if TYPE_CHECKING:
@@ -25,14 +25,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Rows that the third moments look at, evenly spaced: more did not make the start better.
+# Rows that the third moments use, evenly spaced: more did not make the start better.
 ROWS_LOOKED_AT = 100_000
-# A covariance below so many standard errors cannot be distinguished from zero; of 0.5 to 14, eight was best.
-NOISE = 8.0
-MOST_NOISE = 0.8  # as for a hundred rows; fewer must be believed, or nothing would be found
-# Share of every table row that is spread over its categories, so that EM can move away from zero.
+# Fraction of every table row that is spread over its categories, so that EM can leave zero.
 SMOOTH = 0.02
-TINY = 1e-12  # what an estimate at or below zero counts as
+TINY = 1e-12  # replaces estimates at or below zero
 
 
 def moment_start(
@@ -60,9 +57,6 @@ def moment_start(
     """
     small = _with_fewer_states(lay, most_states)
     plan = table_plan(small.tree, small.n_states)
-    joint = pairs.probabilities
-    marginals = joint.diagonal().copy()
-    features = Features.of(plan.features, indicator_correlation(joint, marginals))
     if weights is not None and not weights.all():
         counted = np.flatnonzero(weights)
         codes, weights = codes[counted], weights[counted]
@@ -70,94 +64,75 @@ def moment_start(
     codes = codes[::step]
     looked_at = np.ones(len(codes)) if weights is None else weights[::step]
     total = float(looked_at.sum())
-    noise = min(NOISE / np.sqrt(total * step), MOST_NOISE)
+    noise = noise_level(total * step)
+    joint = pairs.probabilities
+    marginals = joint.diagonal().copy()
+    features = Features.of(plan.features, indicator_correlation(joint, marginals))
     cards = small.columns[: small.tree.n_leaves]
     third = features.third_moments(plan.free, codes, looked_at, cards, marginals)
-    shares, given = _states(plan, features, third / total, noise)
-    tables = _tables(small, plan, features, shares, given, marginals, noise)
+    state_weights, child_means = states_from_views(plan, features, third / total, noise)
+    tables = _tables(small, plan, features, state_weights, child_means, marginals, noise)
     return tables if small is lay else _split(small, tables, lay, rng)
-
-
-def _states(plan: TablePlan, features: Features, third: Array, noise: float) -> tuple[Array, Array]:
-    """Shares (node, state) of the states, and E[feature of a child | state of its parent] by row."""
-    n = len(plan.features.sizes) // 5
-    given = np.zeros((int(plan.features.begins[n]), plan.widest))
-    shares = np.zeros((n, plan.widest))
-    shares[:, 0] = 1.0
-    means: dict[int, Array] = {}
-    for rank, group in plan.viewed.items():
-        covariance = features.follows[group.rows] @ np.swapaxes(features.weights[group.rows], 1, 2)
-        cubes = third[group.cells].reshape(-1, rank, rank, rank)
-        shares[group.nodes, : rank + 1], means[rank] = decompose(covariance, cubes, noise)
-    for (_, rank), seen in plan.seen.items():
-        covariance = features.follows[seen.rows] @ np.swapaxes(features.weights[seen.views], 1, 2)
-        others = means[rank][seen.places[:, None], seen.others]
-        others = others.reshape(len(others), 2 * rank, rank + 1)
-        parents = plan.viewed[rank].nodes[seen.places]
-        given[seen.rows, : rank + 1] = means_given(
-            covariance, others, shares[parents, : rank + 1], noise
-        )
-    return shares, given
 
 
 def _tables(
     lay: Layout,
     plan: TablePlan,
     features: Features,
-    shares: Array,
-    given: Array,
+    weights: Array,
+    means: Array,
     marginals: Array,
     noise: float,
 ) -> Array:
-    """Flat tables from what the features look like in each state."""
+    """Flat tables from the means of the features in each state."""
     tree = lay.tree
-    _see_copies(tree, plan, features, shares, given, marginals)
-    own = np.zeros_like(given)  # E[inside feature | own state]
+    _fill_copies(tree, plan, features, weights, means, marginals)
+    inside_means = np.zeros_like(means)  # E[inside feature | state of the node]
     for turned in plan.turned:
-        below = given[turned.sources][:, :, : turned.n_states]
-        own[turned.rows, : turned.n_states] = features.turns[turned.turns] @ below
+        below = means[turned.sources][:, :, : turned.n_states]
+        inside_means[turned.rows, : turned.n_states] = features.turns[turned.turns] @ below
     out = np.empty(lay.size)
     out[lay.copy_entries] = 0.0
     out[lay.copy_diagonal] = 1.0
-    of_root = shares[tree.root, : lay.n_states[tree.root]]
+    of_root = weights[tree.root, : lay.n_states[tree.root]]
     out[lay.starts[tree.root] :] = _smoothed(of_root[None]).ravel()
     for same in plan.leaves:
         p = marginals[same.indicators][:, None, :]
-        seen = np.swapaxes(given[same.rows][:, :, : same.shape[0]], 1, 2)
-        out[same.entries] = _smoothed(p + np.sqrt(p) * seen).reshape(len(same.nodes), -1)
+        child_means = np.swapaxes(means[same.rows][:, :, : same.shape[0]], 1, 2)
+        out[same.entries] = _smoothed(p + np.sqrt(p) * child_means).reshape(len(same.nodes), -1)
     for same in plan.inner:
         above, k = same.shape
-        inner = shares[same.nodes, None, :k]
-        mine, seen = own[same.rows][:, :, :k], given[same.rows][:, :, :above]
-        weighted = mine * inner
-        gram = weighted @ np.swapaxes(mine, 1, 2) + noise**2 * np.eye(mine.shape[1])
-        rows = inner + np.swapaxes(np.linalg.solve(gram, seen), 1, 2) @ weighted
+        inner = weights[same.nodes, None, :k]
+        state_means, child_means = inside_means[same.rows][:, :, :k], means[same.rows][:, :, :above]
+        weighted = state_means * inner
+        gram = weighted @ np.swapaxes(state_means, 1, 2) + noise**2 * np.eye(state_means.shape[1])
+        rows = inner + np.swapaxes(np.linalg.solve(gram, child_means), 1, 2) @ weighted
         out[same.entries] = _smoothed(rows).reshape(len(same.nodes), -1)
     return out
 
 
-def _see_copies(
+def _fill_copies(
     tree: RootedTree,
     plan: TablePlan,
     features: Features,
-    shares: Array,
-    given: Array,
+    weights: Array,
+    means: Array,
     marginals: Array,
 ) -> None:
-    """States of hidden nodes that repeat a leaf are its categories: nothing to find, only to look up."""
+    """Fill in hidden nodes that repeat a leaf: their states are its categories."""
     for node in plan.copies:
-        own = plan.features.rows(int(tree.copy_of[node]))
-        size = own.stop - own.start
-        shares[node, :size] = marginals[own]
+        indicators = plan.features.rows(int(tree.copy_of[node]))
+        size = indicators.stop - indicators.start
+        weights[node, :size] = marginals[indicators]
         scale = np.zeros(size)
-        np.divide(1.0, np.sqrt(marginals[own]), out=scale, where=marginals[own] > 0)
+        np.divide(1.0, np.sqrt(marginals[indicators]), out=scale, where=marginals[indicators] > 0)
         for child in tree.children[node]:
             rows = plan.features.rows(child)
-            given[rows, : len(scale)] = features.follows[rows, own] * scale
+            means[rows, : len(scale)] = features.follows[rows, indicators] * scale
 
 
 def _smoothed(estimate: Array) -> Array:
-    """Rows of estimated probabilities: clipped, summing to one, mixed with their mean and with even ones."""
+    """Rows of estimated probabilities: clipped, normalised, mixed with their mean and the uniform."""
     rows = np.maximum(estimate, TINY)
     rows /= rows.sum(axis=-1, keepdims=True)
     middle = (0.5 * SMOOTH) * (rows.mean(axis=-2, keepdims=True) + 1 / rows.shape[-1])
@@ -178,7 +153,7 @@ def _with_fewer_states(lay: Layout, most_states: int) -> Layout:
 
 
 def _split(small: Layout, tables: Array, lay: Layout, rng: np.random.Generator) -> Array:
-    """Tables with more states: each is a state of the small tables, changed a little."""
+    """Tables with more states: each is a state of the small tables, perturbed a little."""
     out = np.empty(lay.size)
     tree = lay.tree
     for node, (rows, columns) in enumerate(lay.shapes):

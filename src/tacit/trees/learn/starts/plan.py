@@ -1,4 +1,4 @@
-"""Which nodes of a tree the moment start works on together: those of equal shape."""
+"""Groups of nodes of equal shape, which the moment start works on together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.messages.network import Layout, layout
-from tacit.trees.learn.spectral.branches import FeaturePlan, feature_plan
+from tacit.trees.learn.starts.branches import FeaturePlan, feature_plan
 
 if TYPE_CHECKING:
     from tacit.messages.rooted_tree import RootedTree
@@ -21,26 +21,26 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Viewed:
+class NodeGroup:
     """Hidden nodes with equally many states to find."""
 
     nodes: Integers  # (item,)
     rows: Integers  # (item, row)  rows of the three views, side by side
-    cells: Integers  # (item, cell)  places among the third moments of all
+    cells: Integers  # (item, cell)  positions among the third moments of all
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class ChildGroup:
     """Children of such nodes, with features of equally many dimensions."""
 
-    places: Integers  # (item,)  where the parent stands among the nodes of its rank
+    places: Integers  # (item,)  position of the parent among the nodes of its rank
     rows: Integers  # (item, row)  rows of the children's features
     views: Integers  # (item, row)  rows of the parent's views that they are not part of
-    others: Integers  # (item, 2)  which of the three these are
+    others: Integers  # (item, 2)  the numbers of these views
 
 
 @dataclass(frozen=True, eq=False)
-class Turned:
+class TurnGroup:
     """Hidden nodes whose inside features are turns of equal shape."""
 
     n_states: int
@@ -50,34 +50,36 @@ class Turned:
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class TableGroup:
     """Nodes whose tables have equal shapes."""
 
     nodes: Integers  # (item,)
     shape: tuple[int, int]
     rows: Integers  # (item, row)  rows of the nodes' inside features
-    entries: Integers  # (item, entry)  places in the flat tables
+    entries: Integers  # (item, entry)  positions in the flat tables
     indicators: Integers  # (item, category)  of leaves: places among the categories of all
 
 
 @dataclass(frozen=True, eq=False)
 class TablePlan:
-    """Which nodes are worked on together; see `table_plan`."""
+    """Groups of nodes; see `table_plan`."""
 
     features: FeaturePlan
     free: Integers  # hidden nodes with states to find
-    viewed: dict[int, Viewed]  # free nodes, by rank
-    seen: dict[tuple[int, int], Seen]  # children of free nodes, by dimensions and the parent's rank
+    views: dict[int, NodeGroup]  # free nodes, by rank
+    children: dict[
+        tuple[int, int], ChildGroup
+    ]  # of free nodes, by dimensions and the parent's rank
     widest: int  # the most states or categories of a node
     copies: tuple[int, ...]  # hidden nodes that repeat a leaf
-    turned: tuple[Turned, ...]  # hidden nodes but the root, by shape
-    leaves: tuple[Written, ...]  # leaves, by shape of table
-    inner: tuple[Written, ...]  # hidden nodes but the root, by shape of table
+    turned: tuple[TurnGroup, ...]  # hidden nodes but the root, by shape
+    leaves: tuple[TableGroup, ...]  # leaves, by shape of table
+    inner: tuple[TableGroup, ...]  # hidden nodes but the root, by shape of table
 
 
 @lru_cache(maxsize=64)
 def table_plan(tree: RootedTree, n_states: tuple[int, ...]) -> TablePlan:
-    """The plan of a tree with these numbers of states; remembered."""
+    """The plan of a tree with these numbers of states; cached."""
     features = feature_plan(tree, n_states)
     n = tree.n_nodes
     free = [node for node in tree.hidden if tree.copy_of[node] < 0 and n_states[node] > 1]
@@ -96,46 +98,46 @@ def table_plan(tree: RootedTree, n_states: tuple[int, ...]) -> TablePlan:
     return TablePlan(
         features=features,
         free=np.array(free, dtype=np.int64),
-        viewed={
-            rank: _viewed(features, n, nodes, rank, ends[[free.index(node) for node in nodes]])
+        views={
+            rank: _node_group(features, n, nodes, rank, ends[[free.index(node) for node in nodes]])
             for rank, nodes in by_rank.items()
         },
-        seen={
-            (size, rank): _seen(tree, features, children, size, rank, at)
+        children={
+            (size, rank): _child_group(tree, features, children, size, rank, at)
             for (size, rank), children in by_shape.items()
         },
         widest=max(n_states),
         copies=tuple(node for node in tree.hidden if tree.copy_of[node] >= 0),
-        turned=_turned_groups(tree, n_states, features),
-        leaves=_written_groups(layout(tree, n_states), features, range(tree.n_leaves)),
-        inner=_written_groups(layout(tree, n_states), features, tree.hidden[:-1]),
+        turned=_turn_groups(tree, n_states, features),
+        leaves=_table_groups(layout(tree, n_states), features, range(tree.n_leaves)),
+        inner=_table_groups(layout(tree, n_states), features, tree.hidden[:-1]),
     )
 
 
-def _viewed(
+def _node_group(
     features: FeaturePlan, n: int, nodes: Sequence[int], rank: int, ends: Integers
-) -> Viewed:
+) -> NodeGroup:
     first = 2 * n + 3 * np.array(nodes)
     begins = np.stack([features.begins[first + g] for g in range(3)], axis=1)
-    return Viewed(
+    return NodeGroup(
         nodes=np.array(nodes),
         rows=(begins[:, :, None] + np.arange(rank)).reshape(len(nodes), 3 * rank),
         cells=ends[:, None] - rank**3 + np.arange(rank**3),
     )
 
 
-def _seen(
+def _child_group(
     tree: RootedTree,
     features: FeaturePlan,
     children: Sequence[int],
     size: int,
     rank: int,
     at: dict[int, int],
-) -> Seen:
+) -> ChildGroup:
     parents = tree.parent[np.array(children)].astype(np.int64)
     others = np.array([[g for g in range(3) if g != features.groups[c]] for c in children])
     begins = features.begins[2 * tree.n_nodes + 3 * parents[:, None] + others]
-    return Seen(
+    return ChildGroup(
         places=np.array([at[parent] for parent in parents.tolist()]),
         rows=features.begins[np.array(children)][:, None] + np.arange(size),
         views=(begins[:, :, None] + np.arange(rank)).reshape(len(children), 2 * rank),
@@ -143,15 +145,15 @@ def _seen(
     )
 
 
-def _turned_groups(
+def _turn_groups(
     tree: RootedTree, n_states: tuple[int, ...], features: FeaturePlan
-) -> tuple[Turned, ...]:
+) -> tuple[TurnGroup, ...]:
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place, node in enumerate(features.order[: len(tree.hidden) - 1]):
         span = int(features.as_source[list(features.sources[place])].sum())
         if features.sizes[node]:
             by_shape[n_states[node], span].append(place)
-    found = []
+    groups = []
     for (k, span), places in by_shape.items():
         starts = features.turn_starts[places][:, None, None]
         sources = [
@@ -161,31 +163,31 @@ def _turned_groups(
             for p in places
         ]
         nodes = np.array(features.order)[places]
-        found.append(
-            Turned(
+        groups.append(
+            TurnGroup(
                 n_states=k,
                 turns=starts + np.arange((k - 1) * span).reshape(1, k - 1, span),
                 sources=np.array(sources),
                 rows=features.begins[nodes][:, None] + np.arange(k - 1),
             )
         )
-    return tuple(found)
+    return tuple(groups)
 
 
-def _written_groups(
+def _table_groups(
     lay: Layout, features: FeaturePlan, nodes: Sequence[int]
-) -> tuple[Written, ...]:
+) -> tuple[TableGroup, ...]:
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
     for node in nodes:
         if lay.tree.copy_of[lay.tree.parent[node]] != node:
             by_shape[lay.shapes[node]].append(node)
     return tuple(
-        Written(
-            nodes=np.array(each),
+        TableGroup(
+            nodes=np.array(same),
             shape=shape,
-            rows=features.begins[each][:, None] + np.arange(features.sizes[each[0]]),
-            entries=lay.starts[each][:, None] + np.arange(shape[0] * shape[1]),
-            indicators=features.begins[each][:, None] + np.arange(shape[1]),
+            rows=features.begins[same][:, None] + np.arange(features.sizes[same[0]]),
+            entries=lay.starts[same][:, None] + np.arange(shape[0] * shape[1]),
+            indicators=features.begins[same][:, None] + np.arange(shape[1]),
         )
-        for shape, each in by_shape.items()
+        for shape, same in by_shape.items()
     )

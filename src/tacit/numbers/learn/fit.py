@@ -1,0 +1,110 @@
+"""The steps of `KernelTree.fit`: read, learn by bins or by kernels, keep, fit the blend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
+from tacit.core.threads import n_threads
+from tacit.errors import ArgumentError
+from tacit.numbers.learn.bins import BinOptions, LearntTree, learn_in_bins
+from tacit.numbers.learn.blend import fit_blend, held_out_trees
+from tacit.numbers.learn.kernels import KernelOptions, learn_by_kernels
+from tacit.trees.learn.fit import keep
+from tacit.trees.learn.learners import Settings
+
+if TYPE_CHECKING:
+    from tacit.core.input.mixed_table import MixedTable
+    from tacit.core.progress import Report
+    from tacit.numbers.kernel_tree import KernelTree
+
+# ruff: noqa: SLF001  (its own estimator)
+
+LEARNERS = ("auto", "spectral")
+
+
+def fit_kernel_tree(model: KernelTree, X: Any, sample_weight: Any, validation: Any) -> None:
+    """Read the table, learn a tree of it, and give the model its fitted attributes."""
+    settings = settings_of(model)
+    table = read_mixed(X, continuous=model.continuous, sample_weight=sample_weight)
+    held_out = None
+    if validation is not None:
+        held_out = encode_mixed(validation, table.schema, unknown="missing")
+    with model._working() as report:
+        learn = _learn_in_bins if model.learn == "auto" else _learn_by_kernels
+        fitted = learn(model, table, held_out, settings, report)
+    keep(model, X, table, fitted.counts, fitted.topology, fitted.tree, fitted.learnt)
+    model.encoders_, model.margins_ = fitted.encoders, fitted.margins
+    model.blend_ = None
+    if model.blend:
+        trees = held_out_trees(table, fitted.trials, fitted.encoders)
+        model.blend_ = fit_blend(table, trees, random_state=settings.seed)
+
+
+def settings_of(model: KernelTree) -> Settings:
+    """The arguments of a model about learning, checked."""
+    check_choice("learn", model.learn, LEARNERS)
+    model._check_policies()
+    check_count("max_iter", model.max_iter)
+    for name in ("n_bins", "n_components", "n_features", "n_views"):
+        check_count(name, getattr(model, name), word="auto")
+    check_number("bandwidth", model.bandwidth, positive=model.learn == "spectral", word="auto")
+    check_number("metric_bandwidth", model.metric_bandwidth, positive=True, word="auto")
+    check_number("pseudo_counts", model.pseudo_counts, word="auto")
+    if isinstance(model.continuous, str):
+        raise ArgumentError(f"continuous={model.continuous!r}; give a list of names")
+    if model.learn == "spectral" and model.n_components not in {1, "auto"}:
+        raise ArgumentError(
+            f"n_components={model.n_components} with learn='spectral'; several trees are learnt by "
+            f'learn="auto" only'
+        )
+    return Settings(
+        max_iter=model.max_iter,
+        pseudo_counts=model.pseudo_counts,
+        n_jobs=n_threads(model.n_jobs) or 1,
+        seed=seed_from(model.random_state),
+    )
+
+
+def _learn_in_bins(
+    model: KernelTree,
+    table: MixedTable,
+    validation: MixedTable | None,
+    settings: Settings,
+    report: Report,
+) -> LearntTree:
+    options = BinOptions(
+        structure=model.structure,
+        n_states=model.n_states,
+        n_components=model.n_components,
+        n_bins=model.n_bins,
+        bandwidth=model.bandwidth,
+        blend=bool(model.blend),
+        settings=settings,
+        n_jobs=None if model.n_jobs is None else settings.n_jobs,
+        report=report,
+    )
+    return learn_in_bins(table, validation, options)
+
+
+def _learn_by_kernels(
+    model: KernelTree,
+    table: MixedTable,
+    validation: MixedTable | None,
+    settings: Settings,
+    report: Report,
+) -> LearntTree:
+    options = KernelOptions(
+        structure=model.structure,
+        n_states=model.n_states,
+        bandwidth=model.bandwidth,
+        metric_bandwidth=model.metric_bandwidth,
+        normal_scores=model.normal_scores,
+        n_features=model.n_features,
+        n_views=model.n_views,
+        blend=bool(model.blend),
+        settings=settings,
+        report=report,
+    )
+    return learn_by_kernels(table, validation, options)

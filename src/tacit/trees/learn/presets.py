@@ -1,0 +1,51 @@
+"""The presets of `LatentTree`, and the arguments that go with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.core.arguments import check_choice
+from tacit.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from tacit.trees.latent_tree import LatentTree
+
+SIBLINGS = ("adopted", "uncle")
+N_VIEWS, WINDOW = 5, 2  # of Tacit's own spectral and hierarchical learning
+
+
+def views_and_window(model: LatentTree) -> tuple[int, int | None]:
+    """The number of views and the window, where "auto" depends on the preset."""
+    n_views, window = (1, None) if model.preset == "printed" else (N_VIEWS, WINDOW)
+    return (
+        n_views if isinstance(model.n_views, str) else model.n_views,
+        window if isinstance(model.window, str) else model.window,
+    )
+
+
+def check_preset(model: LatentTree) -> None:
+    """Check the preset of a model, and that its other arguments go with it."""
+    check_choice("siblings", model.siblings, SIBLINGS)
+    if model.preset is None:
+        return
+    if model.preset != "printed":
+        raise ArgumentError(f'preset={model.preset!r} is not known; give None or "printed"')
+    if model.learn not in ("spectral", "hierarchical"):
+        raise _contradiction("learn", model.learn, 'learn="spectral" or learn="hierarchical"')
+    for name, example in (("n_states", "a number"), ("structure", "a tree, or a way to learn one")):
+        value = getattr(model, name)
+        if isinstance(value, str) and value == "auto":
+            raise _contradiction(name, value, f"{example}: nothing is chosen by held-out rows")
+    if model.learn == "hierarchical":
+        if model.window not in ("auto", None):
+            raise _contradiction("window", model.window, "window=None, all leaves")
+    elif model.representation not in ("tensor", "matrix"):
+        raise _contradiction(
+            "representation", model.representation, 'representation="tensor" or "matrix"'
+        )
+    elif model.representation == "matrix" and model.n_views not in ("auto", 1):
+        raise _contradiction("n_views", model.n_views, "n_views=1 with products of matrices")
+
+
+def _contradiction(name: str, value: Any, needed: str) -> ArgumentError:
+    return ArgumentError(f'{name}={value!r} does not go with preset="printed"; give {needed}')
