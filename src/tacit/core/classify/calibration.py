@@ -63,21 +63,21 @@ def fit_temperature(
     from scipy.optimize import minimize_scalar
 
     of_own = log_likelihoods[np.arange(len(places)), places]
-    kept = np.isfinite(of_own)
+    usable = np.isfinite(of_own)
     if weights is not None:
-        kept &= weights > 0
-    rows, places = log_likelihoods[kept], places[kept]
+        usable &= weights > 0
+    rows, places = log_likelihoods[usable], places[usable]
     if not len(rows):
         return Calibration()
-    share = np.ones(len(rows)) if weights is None else weights[kept]
+    row_weights = np.ones(len(rows)) if weights is None else weights[usable]
     # As frequent as they are here: the priors of queries may be others.
-    frequencies = np.bincount(places, share, minlength=rows.shape[1])
+    frequencies = np.bincount(places, row_weights, minlength=rows.shape[1])
     with np.errstate(divide="ignore"):
         log_priors = np.log(frequencies / frequencies.sum())
 
     def loss(log_temperature: float) -> float:
-        found = class_log_probs(rows, log_priors, math.exp(log_temperature))
-        return float(-share @ found[np.arange(len(rows)), places])
+        log_probs = class_log_probs(rows, log_priors, math.exp(log_temperature))
+        return float(-row_weights @ log_probs[np.arange(len(rows)), places])
 
     def penalised(log_temperature: float) -> float:
         return loss(log_temperature) + log_temperature**2 / 2
@@ -88,5 +88,5 @@ def fit_temperature(
         float(minimize_scalar(penalised, bounds=bounds, method="bounded").x),
         key=penalised,
     )
-    total = float(share.sum())
+    total = float(row_weights.sum())
     return Calibration(math.exp(best), len(rows), loss(0.0) / total, loss(best) / total)

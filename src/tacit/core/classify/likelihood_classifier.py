@@ -173,29 +173,31 @@ class LikelihoodClassifier(ClassifierMixin, Model):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(row,) the most probable class; the first of equally probable ones."""
-        found = self.predict_log_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[found])
+        best = self.predict_log_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def summary(self) -> Summary:
         """The classes, their priors and rows; how probabilities were calibrated."""
         from tacit.core.summary import Section, Summary
 
         self._check_fitted()
-        told, n_classes = self.diagnostics_, len(self.classes_)
+        diagnostics, n_classes = self.diagnostics_, len(self.classes_)
         rows = [
             (shown, f"{prior:.4f}", count)
             for shown, prior, count in zip(
                 map(str, self.classes_.tolist()),
                 self.priors_,
-                told["n_rows_of_classes"],
+                diagnostics["n_rows_of_classes"],
                 strict=True,
             )
         ]
         facts: dict[str, Any] = {"temperature": f"{self.temperature_:.4g}"}
-        if "log_loss_before" in told:
-            facts["held-out rows"] = told["calibration_rows"]
-            facts["log loss at temperature 1"] = f"{told['log_loss_before']:.4f} nats per row"
-            facts["log loss calibrated"] = f"{told['log_loss_after']:.4f} nats per row"
+        if "log_loss_before" in diagnostics:
+            facts["held-out rows"] = diagnostics["calibration_rows"]
+            facts["log loss at temperature 1"] = (
+                f"{diagnostics['log_loss_before']:.4f} nats per row"
+            )
+            facts["log loss calibrated"] = f"{diagnostics['log_loss_after']:.4f} nats per row"
         sections = [
             Section("classes", columns=("class", "prior", "rows"), rows=rows[:MOST_CLASSES_SHOWN]),
             Section("calibration", facts=facts),
@@ -247,8 +249,8 @@ class LikelihoodClassifier(ClassifierMixin, Model):
         given, n_classes = self.priors, len(classes)
         if isinstance(given, str):
             check_choice("priors", given, ("data", "uniform"))
-            shares = counts if given == "data" else np.ones(n_classes)
-            return np.asarray(shares / shares.sum(), dtype=np.float64)
+            masses = counts if given == "data" else np.ones(n_classes)
+            return np.asarray(masses / masses.sum(), dtype=np.float64)
         wrong = ArgumentError(
             f'priors={given!r}; give "data", "uniform", or probabilities of the classes '
             f"{classes.tolist()} that sum to one"
@@ -272,19 +274,19 @@ class LikelihoodClassifier(ClassifierMixin, Model):
         if self.calibration is None or len(data.classes) < 2:
             return Calibration()
         if validation is not None:
-            held_out, theirs = validation
+            rows, labels = validation
             return fit_temperature(
-                log_likelihoods_by(models, held_out), known_places(theirs, data.classes)
+                log_likelihoods_by(models, rows), known_places(labels, data.classes)
             )
-        values, rows = [], []
-        for used, asked in self._splits(data):
-            if len(asked):
+        values, places = [], []
+        for used, held_out in self._splits(data):
+            if len(held_out):
                 part = data.fitted(used, silent)
-                values.append(log_likelihoods_by(part, data.examples.take(asked)))
-                rows.append(asked)
-        if not rows:
+                values.append(log_likelihoods_by(part, data.examples.take(held_out)))
+                places.append(held_out)
+        if not places:
             return Calibration()
-        held = np.concatenate(rows)
+        held = np.concatenate(places)
         weights = None if data.weights is None else data.weights[held]
         return fit_temperature(np.concatenate(values), data.places[held], weights)
 

@@ -48,15 +48,15 @@ def best_linker(matrix: Any, right_sketch: Array, left_sketch: Array, rank: int)
         A'P.
     rank : int
     """
-    near, values, _ = stacked_svd(right_sketch)
-    near = near[:, values > ROUNDING * values[0]]
-    star, values, far = stacked_svd(left_sketch)
+    column_basis, values, _ = stacked_svd(right_sketch)
+    column_basis = column_basis[:, values > ROUNDING * values[0]]
+    star, values, row_basis = stacked_svd(left_sketch)
     kept = values > ROUNDING * values[0]
-    if not (near.size and kept.any()):  # a sketch of zeros
+    if not (column_basis.size and kept.any()):  # a sketch of zeros
         zeros = np.zeros((len(right_sketch), 1)), np.zeros((len(left_sketch), 1))
         return Linker(*zeros, np.zeros(1), 0.0)
-    left, middle, right = stacked_svd(near.T @ (matrix @ far[kept].T))
+    left, middle, right = stacked_svd(column_basis.T @ (matrix @ row_basis[kept].T))
     threshold = ROUNDING * float(middle[0])
     rank = max(1, min(rank, int((middle > threshold).sum())))
     basis = star[:, kept] @ (middle[:rank, None] * right[:rank] / values[kept]).T
-    return Linker(near @ left[:, :rank], basis, middle, threshold)
+    return Linker(column_basis @ left[:, :rank], basis, middle, threshold)

@@ -55,10 +55,10 @@ def em_rows(starts, columns, values, left, right, ratios, out, first, last, room
             room[q] = 0.0
         for entry in range(starts[row], starts[row + 1]):
             other = right[columns[entry]]
-            said = none
+            product = none
             for q in range(rank):
-                said += factor[q] * other[q]
-            ratio = values[entry] / said if said > LOST else none
+                product += factor[q] * other[q]
+            ratio = values[entry] / product if product > LOST else none
             ratios[entry] = ratio
             for q in range(rank):
                 room[q] += ratio * other[q]
@@ -195,22 +195,22 @@ def collapsed_rows(
     none, one = left.dtype.type(0), left.dtype.type(1)
     least = left.dtype.type(MIN_STEP)
     room, part = _room(rank, np.float64), _room(rank, left.dtype)
-    mine = _room(rank, left.dtype)  # the row's fraction of each sum
+    fractions = _room(rank, left.dtype)  # the row's fraction of each sum
     for row in range(first, last):
         factor = left[row]
         for q in range(rank):
             room[q] = 0.0
-            mine[q] = factor[q] / sums[q] if sums[q] > none else none
+            fractions[q] = factor[q] / sums[q] if sums[q] > none else none
         for entry in range(starts[row], starts[row + 1]):
             other = right[columns[entry]]
-            said = none
+            product = none
             for q in range(rank):
-                said += factor[q] * other[q]
-            ratio = values[entry] / said if said > LOST else none
+                product += factor[q] * other[q]
+            ratio = values[entry] / product if product > LOST else none
             total = none
             for q in range(rank):
                 a = factor[q] * max(one - ratio * other[q], none) + prior[q]
-                b = other[q] * max(one - ratio * mine[q], none) + over
+                b = other[q] * max(one - ratio * fractions[q], none) + over
                 part[q] = a * b
                 total += part[q]
             scale = values[entry] / total
@@ -259,11 +259,11 @@ def divergence(starts, columns, values, left, right):
     total = 0.0
     for row in range(len(starts) - 1):
         for entry in range(starts[row], starts[row + 1]):
-            said = 0.0
+            product = 0.0
             for q in range(left.shape[1]):
-                said += np.float64(left[row, q]) * np.float64(right[columns[entry], q])
+                product += np.float64(left[row, q]) * np.float64(right[columns[entry], q])
             if values[entry] > 0.0:
-                total += values[entry] * math.log(values[entry] / max(said, LOST))
+                total += values[entry] * math.log(values[entry] / max(product, LOST))
     return total
 
 

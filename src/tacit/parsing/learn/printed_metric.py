@@ -99,14 +99,14 @@ def printed_singular_values(
 
 def distances_of_values(of_words: Array, of_pairs: Array, rank: int) -> Array:
     """(tag, tag, distance - 1) equation 8.5 from singular values; the mean of others where there are none."""
-    own = np.nan_to_num(_log_product(of_words, rank))
-    distances = 0.5 * (own[:, None] + own)[:, :, None] - _log_product(of_pairs, rank)
+    of_single = np.nan_to_num(_log_product(of_words, rank))
+    distances = 0.5 * (of_single[:, None] + of_single)[:, :, None] - _log_product(of_pairs, rank)
     is_missing = np.isnan(distances)
     n_pairs = np.maximum((~is_missing).sum(axis=(0, 1)), 1)
     means = np.where(is_missing, 0.0, distances).sum(axis=(0, 1)) / n_pairs
     # At distances that no pair of tags has, that of the next shorter one.
-    seen = np.flatnonzero((~is_missing).any(axis=(0, 1)))
-    last = seen[np.maximum(np.searchsorted(seen, np.arange(len(means)), side="right") - 1, 0)]
+    present = np.flatnonzero((~is_missing).any(axis=(0, 1)))
+    last = present[np.maximum(np.searchsorted(present, np.arange(len(means)), side="right") - 1, 0)]
     return np.asarray(np.where(is_missing, means[last], distances))
 
 

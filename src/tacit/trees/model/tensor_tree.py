@@ -65,8 +65,8 @@ class HierarchicalDecomposition:
                 part = np.tensordot(part, parts[child], (0, 0))
             parts.append(part)
             modes.append(tuple(leaf for c in self.tree.children[node] for leaf in modes[c]))
-        whole: Array = parts[-1][0].transpose(np.argsort(modes[-1]))
-        return whole
+        full: Array = parts[-1][0].transpose(np.argsort(modes[-1]))
+        return full
 
     def entries(self, indices: NDArray[np.integer]) -> Array:
         """Some entries of the tensor, without the others.
@@ -89,9 +89,9 @@ class HierarchicalDecomposition:
             )
         if ((indices < -1) | (indices >= np.array(self.shape))).any():
             raise ArgumentError(f"an index is outside the shape {self.shape} of the tensor")
-        found = np.empty(len(indices))
+        entries = np.empty(len(indices))
         network = self.network
         for part in row_blocks(network, len(indices)):
             sign, log_abs = upward(network, Evidence(indices[part])).values()
-            found[part] = sign * np.exp(log_abs)
-        return found
+            entries[part] = sign * np.exp(log_abs)
+        return entries

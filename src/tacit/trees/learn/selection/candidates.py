@@ -22,8 +22,8 @@ from tacit.trees.learn.selection.forests import (
     Forest,
     Trained,
     TrainingData,
-    best_states,
     grow,
+    likeliest_states,
     many_states,
     run_parallel,
     train,
@@ -211,7 +211,7 @@ def select_states(
             return train(data, layout(tree, few_states), data.pseudo_counts[0])
         return few_states
     assert data.held_out is not None
-    best, scores = best_states(data, tree, report)
+    best, scores = likeliest_states(data, tree, report)
     record["candidates"] = [*record.get("candidates", []), *scores]
     if few_states is None or few_rows is None or several:
         return best

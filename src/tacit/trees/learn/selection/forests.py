@@ -238,7 +238,7 @@ def run_ahead(data: TrainingData, works: Iterable[Callable[[], T]]) -> Iterator[
         data.stop.clear()
 
 
-def best_states(
+def likeliest_states(
     data: TrainingData, tree: RootedTree, report: Report, n_states: Sequence[int] = MANY_STATES
 ) -> tuple[Trained, list[dict[str, Any]]]:
     """The tree with the number of states and the pseudo-counts with the best held-out score.

@@ -102,9 +102,9 @@ def hierarchical_decomposition(
         cores.append(np.ascontiguousarray(np.moveaxis(core, 0, -1)))
     values = {_edge(rooted, node): cut.values for node, cut in enumerate(cuts)}
     factors = tuple(cut.core for cut in cuts[: rooted.n_leaves])
-    found = HierarchicalDecomposition(rooted, factors, tuple(cores), values, 0.0)
-    error = float(np.linalg.norm(found.to_tensor() - array))
-    return HierarchicalDecomposition(rooted, factors, found.cores, values, error)
+    decomposition = HierarchicalDecomposition(rooted, factors, tuple(cores), values, 0.0)
+    error = float(np.linalg.norm(decomposition.to_tensor() - array))
+    return HierarchicalDecomposition(rooted, factors, decomposition.cores, values, error)
 
 
 def _cut_all(
@@ -127,8 +127,8 @@ def _svd_cut(tensor: Array, n_inner: int, rank: int | None) -> _Cut:
     """The cut by the singular vectors of the whole unfolding."""
     matrix = tensor.reshape(int(np.prod(tensor.shape[:n_inner])), -1)
     left, values, _ = stacked_svd(matrix)
-    kept = max(1, int((values > ROUNDING * values[0]).sum()))
-    core = left[:, : kept if rank is None else min(rank, kept)]
+    n_singular = max(1, int((values > ROUNDING * values[0]).sum()))
+    core = left[:, : n_singular if rank is None else min(rank, n_singular)]
     rest = (core.T @ matrix).reshape(-1, *tensor.shape[n_inner:])
     return _Cut(core, np.eye(core.shape[1]), rest, values)
 
@@ -151,8 +151,8 @@ def _marginal_cut(tensor: Array, n_inner: int, rank: int | None) -> _Cut:
 _CUTS: dict[str, Callable[..., _Cut]] = {"svd": _svd_cut, "marginals": _marginal_cut}
 
 
-def _summed_over_all_but(tensor: Array, kept: Sequence[int]) -> Array:
-    over = tuple(mode for mode in range(tensor.ndim) if mode not in kept)
+def _summed_over_all_but(tensor: Array, modes: Sequence[int]) -> Array:
+    over = tuple(mode for mode in range(tensor.ndim) if mode not in modes)
     return np.asarray(tensor.sum(axis=over))
 
 
