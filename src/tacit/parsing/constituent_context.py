@@ -53,9 +53,8 @@ class ConstituentContextModel(TakesText, Model):
     pseudo_counts : (float, float)
         Of every sequence of tags as a constituent, and as no constituent.
     max_iter : int
-    tol : float
-        EM stops when the posterior probabilities of the spans change by less than this on average. In
-        other models `tol` is a gain of the log-likelihood, in nats per row or position.
+    posterior_tol : float
+        EM stops when the posterior probabilities of the spans change by less than this on average.
     random_state : int, Generator or None
     progress : None, bool or callable
 
@@ -94,7 +93,7 @@ class ConstituentContextModel(TakesText, Model):
         longest: int = 10,
         pseudo_counts: tuple[float, float] = (2.0, 8.0),
         max_iter: int = 40,
-        tol: float = 1e-4,
+        posterior_tol: float = 1e-4,
         random_state: Any = 0,
         progress: Any = None,
     ) -> None:
@@ -104,7 +103,7 @@ class ConstituentContextModel(TakesText, Model):
         self.longest = longest
         self.pseudo_counts = pseudo_counts
         self.max_iter = max_iter
-        self.tol = tol
+        self.posterior_tol = posterior_tol
         self.random_state = random_state
         self.progress = progress
 
@@ -129,7 +128,7 @@ class ConstituentContextModel(TakesText, Model):
                 is_random = self.start == "random"
                 start = random_posterior(table, random) if is_random else split_posterior(table)
                 ratios, changes = fit_ratios(
-                    table, start, self.pseudo_counts, self.max_iter, self.tol
+                    table, start, self.pseudo_counts, self.max_iter, self.posterior_tol
                 )
                 score = expected(ratios.scores(table), table)[1] if n_restarts > 1 else 0.0
                 if score > best:
@@ -186,6 +185,6 @@ class ConstituentContextModel(TakesText, Model):
         check_choice("tags", self.tags, ("given", "universal"))
         for name in ("n_restarts", "longest", "max_iter"):
             check_count(name, getattr(self, name))
-        check_number("tol", self.tol)
+        check_number("posterior_tol", self.posterior_tol)
         for value in self.pseudo_counts:
             check_number("pseudo_counts", value, positive=True)

@@ -72,6 +72,9 @@ def _upgrade_span_parser(header: dict[str, Any], arrays: Arrays) -> None:
 def _upgrade_context_model(header: dict[str, Any], arrays: Arrays) -> None:
     header["ratios"] = {"unseen": header.pop("unseen")}
     header["pseudo_counts"] = header.pop("smoothing")
+    arguments = header.get("arguments")
+    if isinstance(arguments, dict) and "tol" in arguments:
+        arguments["posterior_tol"] = arguments.pop("tol")
     arrays["yields"] = arrays["yields"].view(np.uint64)
     renamed(arrays, {name: f"ratios.{name}" for name in ("yields", "of_yields", "of_contexts")})
 
