@@ -16,8 +16,8 @@ def compared(record):
 
 
 def test_a_few_models_learn_and_say_what_is_on_record():
-    found = compared(RECORD)
-    assert found.returncode == 0, found.stdout + found.stderr
+    actual = compared(RECORD)
+    assert actual.returncode == 0, actual.stdout + actual.stderr
 
 
 def test_a_change_of_an_array_and_of_an_answer_is_told(tmp_path):
@@ -27,9 +27,11 @@ def test_a_change_of_an_array_and_of_an_answer_is_told(tmp_path):
     language["answers"]["log-likelihood of lines"]["numbers"][2] *= 1 + 1e-7
     changed = tmp_path / "changed.json"
     changed.write_text(json.dumps(entries))
-    found = compared(changed)
-    assert found.returncode == 1, found.stdout + found.stderr
-    told = [line for line in found.stdout.splitlines() if line.startswith("differs")]
-    assert len(told) == 2
-    assert "Chow-Liu, weighted: arrays by " in told[0]
-    assert "Kneser-Ney, one discount: 1 answers, most of all 'log-likelihood of lines'" in told[1]
+    actual = compared(changed)
+    assert actual.returncode == 1, actual.stdout + actual.stderr
+    reports = [line for line in actual.stdout.splitlines() if line.startswith("differs")]
+    assert len(reports) == 2
+    assert "Chow-Liu, weighted: arrays by " in reports[0]
+    assert (
+        "Kneser-Ney, one discount: 1 answers, most of all 'log-likelihood of lines'" in reports[1]
+    )

@@ -124,13 +124,13 @@ def complaint(inside, target, *, seen_at_run_time):
 
 def violations(package):
     """One sentence for every import in the folder `package` that breaks a rule."""
-    found = []
+    actual = []
     for path in sorted(package.rglob("*.py")):
         inside = path.relative_to(package).with_suffix("").parts
         if inside[0] in FRONT_DOOR:
             continue
         if inside[0] not in FOLDERS:
-            found.append(f"{inside[0]} is not on the map: {FOLDERS}")
+            actual.append(f"{inside[0]} is not on the map: {FOLDERS}")
             continue
         is_package = inside[-1] == "__init__"
         module = ".".join(["tacit", *(inside[:-1] if is_package else inside)])
@@ -143,16 +143,16 @@ def violations(package):
             home = home_of_import(source, name)
             if not home:
                 if name is None and FOLDERS.index(inside[0]) <= FOLDERS.index("topics"):
-                    found.append(f"{where} imports the whole package; name the module instead")
+                    actual.append(f"{where} imports the whole package; name the module instead")
                 continue
             parts = tuple(home.split("."))
             wrong = complaint(inside, parts, seen_at_run_time=id(node) not in hidden)
             private = any(part.startswith("_") for part in [*source.split("."), name or ""])
             if wrong:
-                found.append(f"{where} imports {wrong}")
+                actual.append(f"{where} imports {wrong}")
             elif parts[0] != inside[0] and private:
-                found.append(f"{where} imports the private {name} of {source} from another folder")
-    return found
+                actual.append(f"{where} imports the private {name} of {source} from another folder")
+    return actual
 
 
 def run_time_imports(package):

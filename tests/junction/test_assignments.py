@@ -55,12 +55,12 @@ def test_no_other_assignment_is_more_probable(name):
     codes[rng.random(codes.shape) < 0.4] = -1
     codes[0] = -1
     rows = pd.DataFrame(codes, columns=list(truth.names)).astype(object).where(codes >= 0, None)
-    found = model.most_probable_assignment(rows)
-    assert list(found.hidden) == hidden == list(model.posterior(rows))
-    completed = found.rows[list(truth.names)].to_numpy().astype(int)
+    actual = model.most_probable_assignment(rows)
+    assert list(actual.hidden) == hidden == list(model.posterior(rows))
+    completed = actual.rows[list(truth.names)].to_numpy().astype(int)
     assert np.array_equal(completed[codes >= 0], codes[codes >= 0])
     for row in range(len(codes)):
-        at = (*completed[row], *(found.hidden[variable][row] for variable in hidden))
+        at = (*completed[row], *(actual.hidden[variable][row] for variable in hidden))
         possible = joint[tuple(slice(None) if code < 0 else code for code in codes[row])]
         assert joint[at] == pytest.approx(possible.max(), rel=1e-12)
-        assert found.log_prob[row] == pytest.approx(np.log(possible.max()))
+        assert actual.log_prob[row] == pytest.approx(np.log(possible.max()))

@@ -46,12 +46,12 @@ def test_the_checks_of_scikit_learn_hold(estimator, check):
 def test_it_finds_the_components(learn, variances):
     truth, rows, components = case()
     model = GaussianMixtureMoments(3, variances=variances, learn=learn).fit(rows)
-    found = matched(model.mixture_, truth)
+    actual = matched(model.mixture_, truth)
     loose = 0.5 if learn == "moments" else 0.15
-    assert np.abs(found.means - truth.means).max() < loose
-    assert np.abs(found.weights - truth.weights).max() < 0.1 * loose + 0.01
+    assert np.abs(actual.means - truth.means).max() < loose
+    assert np.abs(actual.weights - truth.weights).max() < 0.1 * loose + 0.01
     if variances == "own":
-        assert found.variances == pytest.approx(truth.variances, rel=loose)
+        assert actual.variances == pytest.approx(truth.variances, rel=loose)
     near = np.linalg.norm(truth.means - model.means_[model.predict(rows)][:, None], axis=2)
     assert (near.argmin(axis=1) == components).mean() > 0.98
     assert model.predict_proba(rows).sum(axis=1) == pytest.approx(1.0)
@@ -133,8 +133,8 @@ def test_rows_without_variance_start_as_the_moments_say():
     rows = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[4.0], [0.0]], 30, axis=0)
     rows[:, 2] = 1.0
     model = GaussianMixtureMoments(2, reg_covar=0.0).fit(rows)
-    found, plain = model.as_start("full", rows), model.as_start("full")
-    assert all(np.array_equal(found[name], plain[name]) for name in plain)
+    actual, plain = model.as_start("full", rows), model.as_start("full")
+    assert all(np.array_equal(actual[name], plain[name]) for name in plain)
     with pytest.raises(ValueError, match="features"):
         model.as_start("full", rows[:, :2])
 

@@ -102,10 +102,10 @@ def test_a_tree_of_observed_columns_keeps_the_correlations_of_neighbours():
     for learn in ("em", "distances"):
         model = gaussian_tree("chow-liu", prior=0.0, learn=learn).fit(rows)
         scale = model.gaussian_.scale
-        found = model.gaussian_.covariance / np.multiply.outer(scale, scale)
+        actual = model.gaussian_.covariance / np.multiply.outer(scale, scale)
         for one, other in model.topology_.edges:
             i, j = int(one[1:]), int(other[1:])
-            assert found[i, j] == pytest.approx(sample[i, j], abs=1e-3 if learn == "em" else 1e-9)
+            assert actual[i, j] == pytest.approx(sample[i, j], abs=1e-3 if learn == "em" else 1e-9)
 
 
 def test_without_a_tree_it_is_the_gaussian_of_the_data():
@@ -236,9 +236,9 @@ def test_quantiles_of_transformed_numbers_have_the_mass_that_they_name():
     model = gaussian_tree(margins=NORMAL).fit(frame)
     rows = frame.iloc[:5]
     shares = np.array([0.05, 0.5, 0.9])
-    found = model.quantiles(rows, "income", shares)
+    actual = model.quantiles(rows, "income", shares)
     for row in range(5):
-        for share, quantile in zip(shares, found[row], strict=True):
+        for share, quantile in zip(shares, actual[row], strict=True):
             grid = np.linspace(-30, quantile, 6001)
             _, density = model.conditional_density(rows.iloc[[row]], "income", grid)
             assert np.trapezoid(density[0], grid) == pytest.approx(share, abs=5e-3)
@@ -576,9 +576,9 @@ def test_crime_is_predicted_as_well_as_was_measured_before():
             for known in evidence:
                 asked = np.full(test.shape, np.nan)
                 asked[:, known] = test[:, known]
-                found = np.clip(model.quantiles(asked, "x50", 0.5), 0, 1)
-                errors[name].append(np.abs(found - test[:, 50]).mean())
-    mean = {name: np.mean(each) for name, each in errors.items()}
+                actual = np.clip(model.quantiles(asked, "x50", 0.5), 0, 1)
+                errors[name].append(np.abs(actual - test[:, 50]).mean())
+    mean = {name: np.mean(item) for name, item in errors.items()}
     assert mean["gaussian"] == pytest.approx(0.111, abs=0.006)
     assert mean["nonparanormal"] == pytest.approx(0.103, abs=0.006)
     assert mean["copula"] == pytest.approx(0.089, abs=0.004)

@@ -108,8 +108,8 @@ def test_without_numbers_it_is_the_latent_tree(learn):
     latent = tacit.LatentTree(2, tree, learn, **views).fit(rows)
     holes = np.where(np.random.default_rng(0).random(rows.shape) < 0.3, -1, rows)
     assert kernel.predict_proba(holes) == pytest.approx(latent.predict_proba(holes), abs=1e-10)
-    found, expected = kernel.score_samples(holes), latent.score_samples(holes)
-    assert found == pytest.approx(expected, abs=1e-10)
+    actual, expected = kernel.score_samples(holes), latent.score_samples(holes)
+    assert actual == pytest.approx(expected, abs=1e-10)
     assert np.array_equal(kernel.impute(holes), latent.impute(holes))
     if learn == "auto":
         assert kernel.posterior(holes)["h1"] == pytest.approx(
@@ -145,9 +145,9 @@ def test_two_peaks_are_found(learn):
 def test_groups_are_told_apart(learn):
     model = tacit.KernelTree(learn=learn).fit(groups(1500))
     test = groups(500, seed=1)
-    told = model.predict_proba({name: test[name] for name in test if name != "word"}, "word")
-    right = np.array(model.categories_["word"])[told.argmax(axis=1)] == test["word"]
-    assert told.sum(axis=1) == pytest.approx(1.0)
+    reports = model.predict_proba({name: test[name] for name in test if name != "word"}, "word")
+    right = np.array(model.categories_["word"])[reports.argmax(axis=1)] == test["word"]
+    assert reports.sum(axis=1) == pytest.approx(1.0)
     assert right.mean() > 0.75  # the truth about the group has 0.93 at best
     mean = np.mean(test["plain"])
     guessed = model.expectation({"peaked": test["peaked"], "word": test["word"]}, "plain")
@@ -196,7 +196,7 @@ def test_validation_rows_are_used_to_choose(learn):
     model = tacit.KernelTree(learn=learn).fit(table, validation=other)
     assert np.isfinite(model.score(other))
     key = "bandwidths" if learn == "auto" else "candidates"
-    assert all("score" in each for each in model.diagnostics_[key])
+    assert all("score" in item for item in model.diagnostics_[key])
 
 
 @pytest.mark.parametrize("learn", WAYS)
@@ -212,11 +212,13 @@ def test_the_same_seed_gives_the_same_model(learn):
 
 @pytest.mark.parametrize("learn", WAYS)
 def test_progress_is_told(learn):
-    told = []
-    model = tacit.KernelTree(learn=learn, progress=lambda share, text: told.append((share, text)))
+    reports = []
+    model = tacit.KernelTree(
+        learn=learn, progress=lambda share, text: reports.append((share, text))
+    )
     model.fit(groups(200))
-    assert told
-    assert all(0.0 <= share <= 1.0 and isinstance(text, str) for share, text in told)
+    assert reports
+    assert all(0.0 <= share <= 1.0 and isinstance(text, str) for share, text in reports)
 
 
 def test_a_tree_can_be_given_in_any_form():
@@ -288,8 +290,8 @@ def test_every_kind_of_table_gives_the_same_model(tmp_path):
     for kind in kinds:
         model = tacit.KernelTree(2, "star", n_bins=6, bandwidth=0.5, blend=False).fit(kind)
         scores.append(model.score_samples(kind))
-    for each in scores[1:]:
-        assert each == pytest.approx(scores[0], abs=1e-6)
+    for item in scores[1:]:
+        assert item == pytest.approx(scores[0], abs=1e-6)
     numbers = np.column_stack([table[name] for name in ("peaked", "skewed", "plain")])
     numbers = numbers.astype(float)
     model = tacit.KernelTree(2, "star", blend=False).fit(numbers)
@@ -331,8 +333,8 @@ def test_tiny_tables_are_learnt(learn, table):
     model = tacit.KernelTree(learn=learn, continuous=list(table)).fit(table)
     assert np.isfinite(model.score_samples(table)).all()
     low, high = min(table["a"]), max(table["a"])
-    told = model.expectation(table, "a")
-    assert ((told >= low - 1.0) & (told <= high + 1.0)).all()
+    reports = model.expectation(table, "a")
+    assert ((reports >= low - 1.0) & (reports <= high + 1.0)).all()
     assert len(model.sample(3, random_state=0)["a"]) == 3
 
 
@@ -370,8 +372,8 @@ def test_drawn_rows_keep_what_is_given(learn):
     expected = model.query("plain", given={"peaked": 6.0})
     assert np.mean(drawn["plain"]) == pytest.approx(expected["mean"], abs=0.3)
     assert list(expected) == ["mean", "5%", "25%", "50%", "75%", "95%"]
-    told = model.query("word", given={"peaked": 6.0})
-    assert sum(told.values()) == pytest.approx(1.0)
+    reports = model.query("word", given={"peaked": 6.0})
+    assert sum(reports.values()) == pytest.approx(1.0)
     assert sum(model.query(["word"], given={}).values()) == pytest.approx(1.0)
 
 
@@ -379,10 +381,12 @@ def test_drawn_rows_keep_what_is_given(learn):
 def test_a_question_about_one_row_has_the_answer_of_that_row(learn):
     model = tacit.KernelTree(3, "star", learn).fit(groups())
     known = {"peaked": 2.0, "word": "b"}
-    told = model.query("plain", given=known)
+    reports = model.query("plain", given=known)
     rows = {name: [value] for name, value in known.items()}
-    assert told["mean"] == model.expectation(rows, "plain")[0]
-    assert [told["5%"], told["50%"], told["95%"]] == model.quantiles(rows, "plain")[0].tolist()
+    assert reports["mean"] == model.expectation(rows, "plain")[0]
+    assert [reports["5%"], reports["50%"], reports["95%"]] == model.quantiles(rows, "plain")[
+        0
+    ].tolist()
     # A set of categories is neither of them for sure.
     either = model.query("plain", given={"peaked": 2.0, "word": {"b", "c"}})
     surely = [model.query("plain", given={"peaked": 2.0, "word": word})["mean"] for word in "bc"]

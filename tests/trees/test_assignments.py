@@ -49,15 +49,15 @@ def models():
 def test_no_other_assignment_is_more_probable(name, models):
     model, codes = models[name], holes()
     joint = full_joint(model.tables_)
-    found = model.most_probable_assignment(codes)
-    assert np.array_equal(found.rows[codes >= 0], codes[codes >= 0])
-    assert list(found.hidden) == list(model.posterior(codes))
+    actual = model.most_probable_assignment(codes)
+    assert np.array_equal(actual.rows[codes >= 0], codes[codes >= 0])
+    assert list(actual.hidden) == list(model.posterior(codes))
     for row in range(len(codes)):
         table = weighed(joint, Evidence(codes), row)
-        at = (*found.rows[row], *(states[row] for states in found.hidden.values()))
+        at = (*actual.rows[row], *(states[row] for states in actual.hidden.values()))
         assert table[at] == pytest.approx(table.max(), rel=1e-12)
-        assert found.log_prob[row] == pytest.approx(np.log(table.max()))
-    assert np.array_equal(found.rows, model.most_likely(codes))
+        assert actual.log_prob[row] == pytest.approx(np.log(table.max()))
+    assert np.array_equal(actual.rows, model.most_likely(codes))
 
 
 def test_likelihoods_of_missing_cells_count(models):
@@ -66,31 +66,31 @@ def test_likelihoods_of_missing_cells_count(models):
     soft = np.random.default_rng(0).random((len(codes), 3))
     evidence = Evidence(codes, {0: soft})
     joint = full_joint(model.tables_)
-    found = model.most_probable_assignment(codes, soft={"a": soft})
+    actual = model.most_probable_assignment(codes, soft={"a": soft})
     for row in range(len(codes)):
         table = weighed(joint, evidence, row)
-        at = (*found.rows[row], *(states[row] for states in found.hidden.values()))
+        at = (*actual.rows[row], *(states[row] for states in actual.hidden.values()))
         assert table[at] == pytest.approx(table.max(), rel=1e-12)
-        assert found.log_prob[row] == pytest.approx(np.log(table.max()))
+        assert actual.log_prob[row] == pytest.approx(np.log(table.max()))
 
 
 def test_the_component_of_a_mixture_is_assigned_too(models):
     parts = [models["tree"], models["class"], models["observed inside"]]
     model = copy.deepcopy(parts[0])
-    model.parameters_ = Mixture(np.array([0.2, 0.5, 0.3]), tuple(each.tables_ for each in parts))
+    model.parameters_ = Mixture(np.array([0.2, 0.5, 0.3]), tuple(item.tables_ for item in parts))
     codes = holes(2, n_rows=60)
-    found = model.most_probable_assignment(codes)
-    assert list(found.hidden) == list(model.posterior(codes))
-    component = found.hidden["component"]
+    actual = model.most_probable_assignment(codes)
+    assert list(actual.hidden) == list(model.posterior(codes))
+    component = actual.hidden["component"]
     assert len(set(component.tolist())) > 1
     for row, number in enumerate(component):
         tables = weighed_parts(model.parameters_, Evidence(codes), row)
-        names = [name for name in found.hidden if name.startswith(f"{number}/")]
-        at = (*found.rows[row], *(found.hidden[name][row] for name in names))
+        names = [name for name in actual.hidden if name.startswith(f"{number}/")]
+        at = (*actual.rows[row], *(actual.hidden[name][row] for name in names))
         assert tables[number][at] == pytest.approx(max(table.max() for table in tables))
-        others = set(found.hidden) - {*names, "component"}
-        assert {int(found.hidden[name][row]) for name in others} == {-1}
-        assert found.log_prob[row] == pytest.approx(np.log(tables[number][at]))
+        others = set(actual.hidden) - {*names, "component"}
+        assert {int(actual.hidden[name][row]) for name in others} == {-1}
+        assert actual.log_prob[row] == pytest.approx(np.log(tables[number][at]))
 
 
 def test_ties_give_one_assignment_not_a_mixture_of_several():
@@ -101,14 +101,14 @@ def test_ties_give_one_assignment_not_a_mixture_of_several():
     opposite = mirror[:, ::-1]
     model.parameters_ = Tables.of(model.tree_, [mirror, mirror, opposite, np.array([[0.5, 0.5]])])
     codes = np.array([[-1, -1, -1], [0, 1, -1], [1, -1, -1], [-1, -1, 0]])
-    found = model.most_probable_assignment(codes)
+    actual = model.most_probable_assignment(codes)
     joint = full_joint(model.parameters_)
-    states = next(iter(found.hidden.values()))
-    assert found.rows.tolist() == [[0, 0, 1], [0, 1, 1], [1, 1, 0], [1, 1, 0]]
+    states = next(iter(actual.hidden.values()))
+    assert actual.rows.tolist() == [[0, 0, 1], [0, 1, 1], [1, 1, 0], [1, 1, 0]]
     assert states.tolist() == [0, 0, 1, 1]
     for row in range(4):
         table = weighed(joint, Evidence(codes), row)
-        assert table[(*found.rows[row], states[row])] == table.max()
+        assert table[(*actual.rows[row], states[row])] == table.max()
     assert (weighed(joint, Evidence(codes), 0) == joint.max()).sum() == 2
 
 
@@ -123,28 +123,28 @@ def test_all_variables_together_can_differ_from_each_for_itself():
     ]
     model.parameters_ = Tables.of(model.tree_, tables)
     nothing = np.full((1, 2), -1)
-    found = model.most_probable_assignment(nothing)
-    (states,) = found.hidden.values()
+    actual = model.most_probable_assignment(nothing)
+    (states,) = actual.hidden.values()
     (posterior,) = model.posterior(nothing).values()
     assert posterior.argmax() == 0
-    assert (states.tolist(), found.rows.tolist()) == ([1], [[1, 0]])
-    assert np.exp(found.log_prob) == pytest.approx(0.3)
+    assert (states.tolist(), actual.rows.tolist()) == ([1], [[1, 0]])
+    assert np.exp(actual.log_prob) == pytest.approx(0.3)
 
 
 def test_an_impossible_row_has_a_log_probability_of_minus_infinity():
     model = tacit.LatentClass(2).fit(pd.DataFrame({"a": [0, 1] * 4, "b": [0, 1] * 4}))
     model.parameters_ = Tables.of(model.tree_, [np.eye(2), np.eye(2), np.array([[0.5, 0.5]])])
-    found = model.most_probable_assignment(np.array([[0, 1], [0, -1]]))
-    assert found.log_prob.tolist() == [-np.inf, np.log(0.5)]
-    assert found.rows.tolist() == [[0, 1], [0, 0]]
+    actual = model.most_probable_assignment(np.array([[0, 1], [0, -1]]))
+    assert actual.log_prob.tolist() == [-np.inf, np.log(0.5)]
+    assert actual.rows.tolist() == [[0, 1], [0, 0]]
 
 
 def test_tables_come_back_as_the_caller_s_kind(models):
     rows = frame(5).astype(object)
     rows.iloc[:, 1] = None
-    found = models["tree"].most_probable_assignment(rows)
-    assert isinstance(found.rows, pd.DataFrame)
-    assert not found.rows.isna().any(axis=None)
+    actual = models["tree"].most_probable_assignment(rows)
+    assert isinstance(actual.rows, pd.DataFrame)
+    assert not actual.rows.isna().any(axis=None)
 
 
 def test_models_without_tables_of_categories_say_why():

@@ -17,38 +17,38 @@ def drawn(seed, temperature, n=4000):
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 4.0])
 def test_the_temperature_that_was_put_in_is_found(temperature):
-    found = fit_temperature(*drawn(0, temperature))
-    assert found.temperature == pytest.approx(temperature, rel=0.1)
-    assert found.log_loss_after <= found.log_loss_before
+    actual = fit_temperature(*drawn(0, temperature))
+    assert actual.temperature == pytest.approx(temperature, rel=0.1)
+    assert actual.log_loss_after <= actual.log_loss_before
 
 
 def test_no_temperature_on_a_grid_is_better():
     log_likelihoods, places = drawn(1, 3.0, n=300)
     log_priors = np.log(np.bincount(places) / len(places))
-    found = fit_temperature(log_likelihoods, places)
+    actual = fit_temperature(log_likelihoods, places)
 
     def objective(temperature):
         log_probs = class_log_probs(log_likelihoods, log_priors, temperature)
         return -log_probs[np.arange(300), places].sum() + np.log(temperature) ** 2 / 2
 
     grid = np.geomspace(0.25, 1000, 400)
-    assert objective(found.temperature) <= min(map(objective, grid)) + 1e-6
-    after = found.log_loss_after * 300 + np.log(found.temperature) ** 2 / 2
-    assert after == pytest.approx(objective(found.temperature))
+    assert objective(actual.temperature) <= min(map(objective, grid)) + 1e-6
+    after = actual.log_loss_after * 300 + np.log(actual.temperature) ** 2 / 2
+    assert after == pytest.approx(objective(actual.temperature))
 
 
 def test_rows_without_doubt_do_not_freeze_the_temperature():
     log_likelihoods = np.array([[0.0, -np.inf], [-np.inf, 0.0], [0.0, -50.0]])
-    found = fit_temperature(log_likelihoods, np.array([0, 1, 0]))
-    assert found.temperature == pytest.approx(1.0, abs=1e-3)
-    assert found.log_loss_after < 1e-12
+    actual = fit_temperature(log_likelihoods, np.array([0, 1, 0]))
+    assert actual.temperature == pytest.approx(1.0, abs=1e-3)
+    assert actual.log_loss_after < 1e-12
 
 
 def test_rows_that_their_class_cannot_have_made_are_left_out():
     log_likelihoods, places = drawn(2, 2.0, n=200)
     impossible = np.vstack([log_likelihoods, [[-np.inf, 0.0, 0.0], [np.nan, 0.0, 0.0]]])
-    found = fit_temperature(impossible, np.append(places, [0, 0]))
-    assert found == fit_temperature(log_likelihoods, places)
+    actual = fit_temperature(impossible, np.append(places, [0, 0]))
+    assert actual == fit_temperature(log_likelihoods, places)
     assert fit_temperature(impossible[-2:], np.array([0, 0])).n_rows == 0
 
 

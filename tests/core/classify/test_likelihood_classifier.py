@@ -87,9 +87,9 @@ def test_calibrated_probabilities_lose_less_on_new_rows():
     assert min(calibrated.temperature_, folds.temperature_) > 2
     assert losses[1] < losses[0] - 0.1
     assert losses[2] < losses[0] - 0.1
-    told = calibrated.diagnostics_
-    assert told["log_loss_after"] <= told["log_loss_before"]
-    assert told["calibration_rows"] == 100
+    reports = calibrated.diagnostics_
+    assert reports["log_loss_after"] <= reports["log_loss_before"]
+    assert reports["calibration_rows"] == 100
     assert folds.diagnostics_["calibration_rows"] == 500
 
 
@@ -127,8 +127,8 @@ def test_priors_are_frequencies_or_as_given():
         ([0.1, 0.2, 0.7], [0.1, 0.2, 0.7]),
         ({"cedar": 0.7, "ash": 0.0, "birch": 0.3}, [0.0, 0.3, 0.7]),
     ]:
-        found, of_nothing = priors(given)
-        assert found == pytest.approx(expected)
+        actual, of_nothing = priors(given)
+        assert actual == pytest.approx(expected)
         assert of_nothing == pytest.approx(expected)
 
 

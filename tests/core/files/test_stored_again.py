@@ -55,9 +55,9 @@ def test_every_class_has_a_stored_file_of_every_format_it_was_saved_in():
 @pytest.mark.parametrize("path", OTHERS, ids=name_of)
 def test_a_stored_model_says_what_it_said(path):
     older = FOLDER / f"{path.stem.replace('-3-', '-1-')}.json"
-    said = json.loads((older if older.exists() else path.with_suffix(".json")).read_text())
+    recorded = json.loads((older if older.exists() else path.with_suffix(".json")).read_text())
     actual = answers(tacit.load(path))
-    assert actual.keys() == said.keys()
-    for what, value in said.items():
+    assert actual.keys() == recorded.keys()
+    for what, value in recorded.items():
         # Machines differ in the last digits of sums.
         assert actual[what] == (value if what == "brackets" else pytest.approx(value, rel=1e-9))

@@ -18,19 +18,19 @@ def test_every_format_has_stored_files():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_stored_file_says_what_it_said(path):
-    said = json.loads(path.with_suffix(".json").read_text())
+    recorded = json.loads(path.with_suffix(".json").read_text())
     actual = answers(tacit.load(path))
     for what in ("columns", "newick", "imputed"):
-        assert actual[what] == said[what]
+        assert actual[what] == recorded[what]
     for what in ("log_prob", "predicted"):
         # Machines differ in the last digits of sums.
-        assert actual[what] == [pytest.approx(row, rel=1e-9) for row in said[what]]
+        assert actual[what] == [pytest.approx(row, rel=1e-9) for row in recorded[what]]
 
 
 def test_the_trees_of_a_stored_mixture_have_the_weights_that_they_had():
     for name in MIXTURES:
         path = STORED / f"format-2-{name}.tacit"
-        said = json.loads(path.with_suffix(".json").read_text())
+        recorded = json.loads(path.with_suffix(".json").read_text())
         actual = [[tree.weight, tree.topology.to_newick()] for tree in tacit.load(path).trees_]
-        assert actual == said["components"]
+        assert actual == recorded["components"]
         assert len(actual) > 1

@@ -13,11 +13,11 @@ from tacit.language.files.counts import read_counts
 @pytest.mark.parametrize("name", MODELS)
 def test_a_stored_language_model_says_what_it_said(name):
     path = FOLDER / f"{name}.tacit"
-    said = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    recorded = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     actual = answers(tacit.load(path))
-    assert actual.pop("words") == said.pop("words")
-    assert actual.keys() == said.keys()
-    for what, value in said.items():
+    assert actual.pop("words") == recorded.pop("words")
+    assert actual.keys() == recorded.keys()
+    for what, value in recorded.items():
         assert actual[what] == pytest.approx(value, rel=1e-12)
 
 

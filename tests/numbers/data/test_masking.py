@@ -40,14 +40,14 @@ def test_few_cells_of_a_column_follow_those_of_all():
 def test_a_cell_that_is_hidden_several_times_counts_once():
     table = read_mixed(made_rows())
     once, often = MaskedCells.of(table), MaskedCells.of(table)
-    told = answering(table, 1.0)(table)
+    reports = answering(table, 1.0)(table)
     other = answering(table, 2.0, seed=1)(table)
     hidden = np.ones((table.n_rows, 7), dtype=bool)
-    once.add(table, hidden, [told, other], 1.0)
+    once.add(table, hidden, [reports, other], 1.0)
     for _ in range(4):
-        often.add(table, hidden, [told, other], 0.25)
+        often.add(table, hidden, [reports, other], 0.25)
     assert often.best_weights([0, 1]).loss == pytest.approx(once.best_weights([0, 1]).loss)
-    some = [each.best_weights([0, 1]).weights[:6] for each in (often, once)]
+    some = [item.best_weights([0, 1]).weights[:6] for item in (often, once)]
     assert np.array_equal(*some)
 
 
@@ -71,14 +71,14 @@ def test_three_who_answer_are_weighed_together():
     table = read_mixed(made_rows())
     cells = MaskedCells.of(table)
     rng = np.random.default_rng(1)
-    told = [
+    reports = [
         {j: column + s * rng.normal(size=len(column)) for j, column in enumerate(table.numbers.T)}
         for s in (2.0, 1.0, 1.0)
     ]
     sure = table.column(6)[:, None] == np.arange(2)
-    for each, weight in zip(told, (0.5, 0.5, 1.0), strict=True):
-        each[6] = np.where(sure, weight, 1 - weight)
-    cells.add(table, np.ones((table.n_rows, 7), dtype=bool), told, 1.0)
+    for item, weight in zip(reports, (0.5, 0.5, 1.0), strict=True):
+        item[6] = np.where(sure, weight, 1 - weight)
+    cells.add(table, np.ones((table.n_rows, 7), dtype=bool), reports, 1.0)
     all_three = cells.best_weights([0, 1, 2])
     assert all_three.weights[:6] == pytest.approx(np.tile([1 / 9, 4 / 9, 4 / 9], (6, 1)), abs=0.1)
     assert all_three.weights[6] == pytest.approx([0, 0, 1])
@@ -89,7 +89,7 @@ def test_three_who_answer_are_weighed_together():
 def test_who_says_nothing_of_a_cell_says_what_the_first_does():
     table = read_mixed(made_rows())
     cells = MaskedCells.of(table)
-    told = answering(table, 1.0)(table)
-    silent = {column: np.full(each.shape, np.nan) for column, each in told.items()}
-    cells.add(table, np.ones((table.n_rows, 7), dtype=bool), [told, silent], 1.0)
+    reports = answering(table, 1.0)(table)
+    silent = {column: np.full(item.shape, np.nan) for column, item in reports.items()}
+    cells.add(table, np.ones((table.n_rows, 7), dtype=bool), [reports, silent], 1.0)
     assert cells.best_weights([1]).loss == pytest.approx(cells.best_weights([0]).loss)

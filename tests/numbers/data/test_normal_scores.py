@@ -59,11 +59,11 @@ def test_normal_scores_are_those_of_mid_ranks():
     rng = np.random.default_rng(0)
     values = np.round(np.exp(rng.normal(size=2000)), 1)  # many ties
     table = read_mixed({"x": values}, continuous=["x"])
-    found = Scores.of(table, normal=True).coordinates(table)[:, 0]
+    actual = Scores.of(table, normal=True).coordinates(table)[:, 0]
     expected = norm.ppf(rankdata(values) / 2001)
-    assert np.abs(found - expected).max() < 0.25  # the farthest row may be smoothed most
-    assert np.abs(found - expected).mean() < 0.03
-    assert (np.argsort(found, kind="stable") == np.argsort(values, kind="stable")).all()
+    assert np.abs(actual - expected).max() < 0.25  # the farthest row may be smoothed most
+    assert np.abs(actual - expected).mean() < 0.03
+    assert (np.argsort(actual, kind="stable") == np.argsort(values, kind="stable")).all()
 
 
 def test_numbers_come_back_from_their_scores():
@@ -111,16 +111,16 @@ def test_means_over_knots_are_integrals(seed, n_knots, mean, scale):
     truth, _ = quad(
         lambda z: function(z) * norm.pdf(z, mean, scale), *ends, points=inner or None, limit=500
     )
-    found = mean_over_knots(knots, values, np.array([mean]), np.array([scale]))
+    actual = mean_over_knots(knots, values, np.array([mean]), np.array([scale]))
     size = max(1.0, np.abs(values).max(), np.abs(np.diff(values) / np.diff(knots)).max())
-    assert found[0] == pytest.approx(truth, abs=1e-6 * size)
+    assert actual[0] == pytest.approx(truth, abs=1e-6 * size)
 
 
 def test_a_point_has_the_value_there():
     knots, values = np.array([-1.0, 0.0, 2.0]), np.array([3.0, 1.0, 5.0])
     at = np.array([-1.0, -0.5, 0.0, 1.0, 3.0])
-    found = mean_over_knots(knots, values, at, np.zeros(5))
-    assert found == pytest.approx([3.0, 2.0, 1.0, 3.0, 7.0])
+    actual = mean_over_knots(knots, values, at, np.zeros(5))
+    assert actual == pytest.approx([3.0, 2.0, 1.0, 3.0, 7.0])
 
 
 def test_margins_are_written_and_read():

@@ -11,12 +11,12 @@ from oracles.stored_kernel import FOLDER, MODELS, answers
 @pytest.mark.parametrize("name", MODELS)
 def test_a_stored_kernel_tree_says_what_it_said(name):
     path = FOLDER / f"{name}.tacit"
-    said = json.loads(path.with_suffix(".json").read_text())
-    found = answers(tacit.load(path))
-    assert found.keys() == said.keys()
-    for what, value in said.items():
+    recorded = json.loads(path.with_suffix(".json").read_text())
+    actual = answers(tacit.load(path))
+    assert actual.keys() == recorded.keys()
+    for what, value in recorded.items():
         if what in {"columns", "newick"}:
-            assert found[what] == value
+            assert actual[what] == value
         else:
             # Machines differ in the last digits of sums.
-            assert found[what] == pytest.approx(value, rel=1e-7, abs=1e-12)
+            assert actual[what] == pytest.approx(value, rel=1e-7, abs=1e-12)

@@ -32,8 +32,8 @@ def twins(n=1500, seed=0):
     rng = np.random.default_rng(7)
     numbers, names = rng.normal(size=(150, 2)), rng.integers(6, size=(150, 4))
     which = np.random.default_rng(seed).integers(150, size=n)
-    found = {f"x{j}": column for j, column in enumerate(numbers[which].T)}
-    return found | {f"c{j}": column.astype(str) for j, column in enumerate(names[which].T)}
+    actual = {f"x{j}": column for j, column in enumerate(numbers[which].T)}
+    return actual | {f"c{j}": column.astype(str) for j, column in enumerate(names[which].T)}
 
 
 def test_rows_nearby_count_where_rows_have_twins():
@@ -90,7 +90,7 @@ def test_files_give_the_blend_back():
     assert np.array_equal(blend.weights, again.weights)
     for name in arrays:
         with pytest.raises(FileFormatError, match=name):
-            read(plain, {each: arrays[each] for each in arrays if each != name}, table)
+            read(plain, {item: arrays[item] for item in arrays if item != name}, table)
     for name in ("copula_weights", "weights"):
         with pytest.raises(FileFormatError, match=name):
             read(plain, {**arrays, f"x.{name}": np.ones(3)}, table)
@@ -144,7 +144,7 @@ def test_straight_lines_are_better_told_with_a_gaussian_beside_the_tree(model):
     asked = {name: column for name, column in more.items() if name != "x0"}
     alone = as_tree(model, lambda m: m.expectation(asked, "x0"))
     both = model.expectation(asked, "x0")
-    errors = [np.sqrt(np.mean((told - more["x0"]) ** 2)) for told in (alone, both)]
+    errors = [np.sqrt(np.mean((reports - more["x0"]) ** 2)) for reports in (alone, both)]
     assert errors[1] < 0.9 * errors[0]
 
 
@@ -195,8 +195,8 @@ def test_missing_cells_are_filled_with_what_both_expect(model):
 
 
 def test_a_model_without_a_blend_has_none():
-    found = tacit.KernelTree(2, "star", blend=False).fit(made_rows(100))
-    assert found.blend_ is None
+    actual = tacit.KernelTree(2, "star", blend=False).fit(made_rows(100))
+    assert actual.blend_ is None
     categories = {name: made_rows(100)["group"] for name in ("a", "b")}
     assert tacit.KernelTree(2, "star").fit(categories).blend_ is None
 
@@ -211,8 +211,8 @@ def test_rows_with_twins_are_filled_from_them_and_a_file_keeps_that(tmp_path):
     assert model.blend_.neighbours is not None
     filled, alone = model.impute(gaps), as_tree(model, lambda m: m.impute(gaps))
     wrong = [
-        np.mean([(told[f"c{j}"] != rows[f"c{j}"])[hidden[:, 2 + j]].mean() for j in range(4)])
-        for told in (filled, alone)
+        np.mean([(reports[f"c{j}"] != rows[f"c{j}"])[hidden[:, 2 + j]].mean() for j in range(4)])
+        for reports in (filled, alone)
     ]
     assert wrong[0] < 0.2 * wrong[1]
     model.save(tmp_path / "twins.tacit")

@@ -25,10 +25,10 @@ MANY = st.lists(st.integers(-50, 50), min_size=2, max_size=40)
 
 def test_normal_scores_are_those_of_the_middle_of_ranks():
     numbers = np.array([3.0, 1.0, 1.0, np.nan, 7.0])
-    found = ranks_of(numbers).scores_of(numbers)
+    actual = ranks_of(numbers).scores_of(numbers)
     expected = stats.norm.ppf(np.array([3.0, 1.5, 1.5, 4.0]) / 5)
-    assert found[~np.isnan(numbers)] == pytest.approx(expected)
-    assert np.isnan(found[3])
+    assert actual[~np.isnan(numbers)] == pytest.approx(expected)
+    assert np.isnan(actual[3])
 
 
 @given(MANY)
@@ -96,11 +96,11 @@ def test_means_medians_and_probabilities_go_with_each_other():
     levels = np.array([0.05, 0.5, 0.95])
     quantiles = answers.quantiles(0, levels)
     assert (np.diff(quantiles, axis=1) > 0).all()
-    told = answers.predictions([0, 4], median=True)
-    assert told[0] == pytest.approx(quantiles[:, 1])
-    assert told[4] == pytest.approx(answers.probabilities(4))
-    assert told[4].shape == (50, 2)
-    assert told[4].sum(axis=1) == pytest.approx(np.ones(50))
+    reports = answers.predictions([0, 4], median=True)
+    assert reports[0] == pytest.approx(quantiles[:, 1])
+    assert reports[4] == pytest.approx(answers.probabilities(4))
+    assert reports[4].shape == (50, 2)
+    assert reports[4].sum(axis=1) == pytest.approx(np.ones(50))
     assert answers.expectation(0, np.square) == pytest.approx(
         answers.expectation(0, lambda x: x * x)
     )
@@ -128,7 +128,7 @@ def test_missing_cells_are_learnt_from_as_far_as_they_are_there():
         name: np.where(rng.random(5000) < 0.3, np.nan, column) if name != "group" else column
         for name, column in rows.items()
     }
-    whole, part = (fit_copulas(each, [1.0])[0] for each in (table, read_mixed(gaps)))
+    whole, part = (fit_copulas(item, [1.0])[0] for item in (table, read_mixed(gaps)))
     assert part.gaussian.covariance == pytest.approx(whole.gaussian.covariance, abs=0.05)
 
 
@@ -169,5 +169,5 @@ def test_categories_have_a_coordinate_each():
     assert n_coordinates(table.schema) == 6
     (copula,) = fit_copulas(table, [1.0])
     assert copula.coordinates.starts == (0, 1, 2, 3, 4, 6)
-    found = copula.coordinates.of(table)
-    assert found[:, 4:].sum(axis=1) == pytest.approx(np.ones(3000))
+    actual = copula.coordinates.of(table)
+    assert actual[:, 4:].sum(axis=1) == pytest.approx(np.ones(3000))

@@ -28,10 +28,10 @@ seeds = st.integers(0, 2**32 - 1)
 def test_without_holes_it_is_the_mean_and_the_covariance():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(50, 4)) * [1, 10, 100, 1e-3] + [0, 1e6, 5, -2]
-    found = gaussian_em(rows, prior=0.0)
-    assert found.gaussian.mean == pytest.approx(rows.mean(axis=0), rel=1e-12)
-    assert found.gaussian.covariance == pytest.approx(np.cov(rows.T, bias=True), rel=1e-6)
-    assert found.converged
+    actual = gaussian_em(rows, prior=0.0)
+    assert actual.gaussian.mean == pytest.approx(rows.mean(axis=0), rel=1e-12)
+    assert actual.gaussian.covariance == pytest.approx(np.cov(rows.T, bias=True), rel=1e-6)
+    assert actual.converged
     shrunk = gaussian_em(
         rows, prior=50.0
     ).gaussian.covariance  # as many rows more: half of everything
@@ -46,15 +46,15 @@ def test_no_step_is_downhill(seed, d, share, prior):
     rng = np.random.default_rng(seed)
     rows = with_holes(rng.normal(size=(60, d)) @ rng.normal(size=(d, d)), share, rng)
     rows[0] = 0.0
-    found = gaussian_em(rows, prior=prior, tol=1e-7, max_iter=500)
-    assert np.diff(found.trace).min() >= -1e-9
-    assert np.linalg.eigvalsh(found.gaussian.covariance)[0] > 0
+    actual = gaussian_em(rows, prior=prior, tol=1e-7, max_iter=500)
+    assert np.diff(actual.trace).min() >= -1e-9
+    assert np.linalg.eigvalsh(actual.gaussian.covariance)[0] > 0
 
 
 def test_the_end_is_where_the_likelihood_is_flat():
     rng = np.random.default_rng(3)
     rows = with_holes(rng.normal(size=(80, 2)) @ [[1, 0.8], [0, 0.6]], 0.3, rng)
-    found = gaussian_em(rows, prior=0.0, tol=1e-13, max_iter=1000).gaussian
+    actual = gaussian_em(rows, prior=0.0, tol=1e-13, max_iter=1000).gaussian
 
     def loss(values):
         factor = np.array([[values[2], 0], [values[3], values[4]]])
@@ -63,8 +63,8 @@ def test_the_end_is_where_the_likelihood_is_flat():
     start = [0.0, 0.0, 1.0, 0.0, 1.0]
     options = {"xatol": 1e-9, "fatol": 1e-11, "maxiter": 5000}
     best = minimize(loss, start, method="Nelder-Mead", options=options)
-    assert -log_density(found, rows).sum() == pytest.approx(best.fun, abs=1e-7)
-    assert found.mean == pytest.approx(best.x[:2], abs=1e-4)
+    assert -log_density(actual, rows).sum() == pytest.approx(best.fun, abs=1e-7)
+    assert actual.mean == pytest.approx(best.x[:2], abs=1e-4)
 
 
 def test_weights_count_like_repeated_rows():
@@ -92,9 +92,9 @@ def test_with_many_rows_holes_hardly_matter():
     rng = np.random.default_rng(0)
     gaussian = random_gaussian(5, rng)
     rows = rows_with_moments(gaussian, 20_000, rng)
-    found = gaussian_em(with_holes(rows, 0.3, rng), prior=0.0, tol=1e-8).gaussian
+    actual = gaussian_em(with_holes(rows, 0.3, rng), prior=0.0, tol=1e-8).gaussian
     size = np.abs(gaussian.covariance).max()
-    assert found.covariance == pytest.approx(gaussian.covariance, abs=0.05 * size)
+    assert actual.covariance == pytest.approx(gaussian.covariance, abs=0.05 * size)
 
 
 def test_columns_that_follow_from_others_need_a_prior():
@@ -106,11 +106,11 @@ def test_columns_that_follow_from_others_need_a_prior():
 
 def test_constants_have_a_little_spread():
     rows = np.array([[7.0, 0.0, 1e-30], [7.0, 0.0, 2e-30], [7.0, 0.0, np.nan]])
-    found = independent(rows, np.ones(3))
-    assert found.mean[:2].tolist() == [7.0, 0.0]
-    assert (found.scale > 0).all()
-    assert found.scale[0] < 1e-4
-    assert found.scale[2] == pytest.approx(5e-31)
+    actual = independent(rows, np.ones(3))
+    assert actual.mean[:2].tolist() == [7.0, 0.0]
+    assert (actual.scale > 0).all()
+    assert actual.scale[0] < 1e-4
+    assert actual.scale[2] == pytest.approx(5e-31)
     assert np.isfinite(gaussian_em(rows).trace).all()
 
 
@@ -208,17 +208,17 @@ def test_the_likelihood_is_that_of_rows():
     rows = rows_with_moments(random_gaussian(5, rng), 30, rng)
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     gaussian = Gaussian(np.zeros(5), tree.observed)
-    found = tree_log_likelihood(tree, rows.T @ rows / 30) - 2.5 * np.log(2 * np.pi)
-    assert found == pytest.approx(log_density(gaussian, rows).mean(), abs=1e-9)
+    actual = tree_log_likelihood(tree, rows.T @ rows / 30) - 2.5 * np.log(2 * np.pi)
+    assert actual == pytest.approx(log_density(gaussian, rows).mean(), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_exact_correlations_give_back_the_exact_tree(seed):
     rng = np.random.default_rng(seed)
     _, tree = random_gaussian_tree(8, rng)
-    found = fit_tree(turned(tree, rng), tree.observed, tol=1e-15, max_iter=2000)
+    actual = fit_tree(turned(tree, rng), tree.observed, tol=1e-15, max_iter=2000)
     # The likelihood is flat at its top: correlations are known to the root of its precision.
-    assert found.observed == pytest.approx(tree.observed, abs=1e-5)
+    assert actual.observed == pytest.approx(tree.observed, abs=1e-5)
 
 
 def test_the_fit_is_never_less_likely_than_its_start():
@@ -226,8 +226,8 @@ def test_the_fit_is_never_less_likely_than_its_start():
     for _ in range(20):
         _, tree = random_gaussian_tree(7, rng)
         correlation, start = noisy(tree, 30, rng), turned(tree, rng, by=1.0)
-        found = fit_tree(start, correlation)
-        before, after = (tree_log_likelihood(each, correlation) for each in (start, found))
+        actual = fit_tree(start, correlation)
+        before, after = (tree_log_likelihood(item, correlation) for item in (start, actual))
         assert after >= before
         assert after >= tree_log_likelihood(tree, correlation) - 0.5
 
@@ -237,6 +237,6 @@ def test_observed_nodes_inside_have_their_own_correlations_with_neighbours():
     chain = [(a, b, 0.5) for a, b in zip("abc", "bcd", strict=True)]
     tree = CorrelationTree.of(Topology.from_edges(chain, "abcd"), "abcd")
     correlation = noisy(tree, 50, rng)
-    found = fit_tree(tree, correlation, tol=1e-14)
+    actual = fit_tree(tree, correlation, tol=1e-14)
     for one, other in ((0, 1), (1, 2), (2, 3)):
-        assert found.observed[one, other] == pytest.approx(correlation[one, other], abs=1e-5)
+        assert actual.observed[one, other] == pytest.approx(correlation[one, other], abs=1e-5)

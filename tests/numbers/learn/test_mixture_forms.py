@@ -28,7 +28,7 @@ def case(n=90, seed=0):
 def covariances(found):
     """(component, column, column), whatever the form."""
     if found.factors.ndim == 2:
-        return np.stack([np.diag(each**-2.0) for each in found.factors])
+        return np.stack([np.diag(item**-2.0) for item in found.factors])
     return np.linalg.inv(found.factors @ found.factors.transpose(0, 2, 1))
 
 
@@ -48,11 +48,11 @@ def test_a_step_is_that_of_scikit_learn(form):
     with pytest.warns(UserWarning, match="converge"):
         peer.fit(rows)
     _, responsibilities = e_step(start, rows)
-    found = m_step(sufficient_statistics(rows, responsibilities, form), form, 0.01)
-    assert found.weights == pytest.approx(peer.weights_, rel=1e-9)
-    assert found.means == pytest.approx(peer.means_, rel=1e-9)
-    assert found.precisions(form) == pytest.approx(peer.precisions_, rel=1e-8, abs=1e-9)
-    logs, responsibilities = e_step(found, rows)
+    actual = m_step(sufficient_statistics(rows, responsibilities, form), form, 0.01)
+    assert actual.weights == pytest.approx(peer.weights_, rel=1e-9)
+    assert actual.means == pytest.approx(peer.means_, rel=1e-9)
+    assert actual.precisions(form) == pytest.approx(peer.precisions_, rel=1e-8, abs=1e-9)
+    logs, responsibilities = e_step(actual, rows)
     assert logs == pytest.approx(peer.score_samples(rows), rel=1e-9)
     assert responsibilities == pytest.approx(peer.predict_proba(rows).T, abs=1e-9)
 
@@ -63,17 +63,17 @@ def test_a_common_variance_is_that_of_spherical_em():
     same = SphericalMixture(start.weights, start.means, start.factors[:, 0] ** -2.0)
     score, better = em_step(rows, same, separate_variances=False, reg_covar=0.01)
     logs, responsibilities = e_step(start, rows)
-    found = m_step(sufficient_statistics(rows, responsibilities, "common"), "common", 0.01)
+    actual = m_step(sufficient_statistics(rows, responsibilities, "common"), "common", 0.01)
     assert logs.mean() == pytest.approx(score)
-    assert found.means == pytest.approx(better.means, rel=1e-9)
-    assert found.factors[:, 0] ** -2.0 == pytest.approx(better.variances, rel=1e-9)
+    assert actual.means == pytest.approx(better.means, rel=1e-9)
+    assert actual.factors[:, 0] ** -2.0 == pytest.approx(better.variances, rel=1e-9)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_left_out_are_foretold_by_the_others(form):
     rows, start = case()
     how = {"reg_covar": 0.01, "tol": 0.0}
-    found = held_out_log_densities(rows, start, form, max_iter=4, **how)
+    actual = held_out_log_densities(rows, start, form, max_iter=4, **how)
     responsibilities = start
     for _ in range(4):
         step = m_step(sufficient_statistics(rows, responsibilities, form), form, 0.01)
@@ -89,7 +89,7 @@ def test_rows_left_out_are_foretold_by_the_others(form):
                 others.weights, others.means, covariances(others), strict=True
             )
         ]
-        assert found[out] == pytest.approx(logsumexp(joint, axis=0), rel=1e-8)
+        assert actual[out] == pytest.approx(logsumexp(joint, axis=0), rel=1e-8)
 
 
 @pytest.mark.parametrize("form", ["spherical", "diag", "full"])

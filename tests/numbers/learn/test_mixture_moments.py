@@ -21,12 +21,12 @@ from tacit.numbers.moments.third_moments import NumberMoments
 @pytest.mark.parametrize("seed", range(3))
 def test_exact_moments_give_back_the_exact_mixture(seed, k, d, own):
     truth = random_mixture(np.random.default_rng(seed), k, d, own=own)
-    found, report = mixture_of_moments(ExactMoments(truth), k, separate_variances=own)
-    same = matched(found, truth)
+    actual, report = mixture_of_moments(ExactMoments(truth), k, separate_variances=own)
+    same = matched(actual, truth)
     assert same.weights == pytest.approx(truth.weights, abs=1e-8)
     assert same.means == pytest.approx(truth.means, abs=1e-8 * np.abs(truth.means).max())
     assert same.variances == pytest.approx(truth.variances, abs=1e-8)
-    assert (np.diff(found.weights) <= 0).all()
+    assert (np.diff(actual.weights) <= 0).all()
     assert report["supported_components"] == k
     assert report["residual"] < 1e-12
 
@@ -38,12 +38,12 @@ def test_moments_of_rows_are_sums_over_them(monkeypatch):
     places = centred @ directions
     for entries in (1 << 22, 20):
         monkeypatch.setattr("tacit.numbers.moments.third_moments.ENTRIES_AT_ONCE", entries)
-        found = NumberMoments.of(rows)
+        actual = NumberMoments.of(rows)
         cubes = np.einsum("na,nb,nc->abc", places, places, places) / 50
-        assert found.cubes(directions) == pytest.approx(cubes, rel=1e-12, abs=1e-12)
+        assert actual.cubes(directions) == pytest.approx(cubes, rel=1e-12, abs=1e-12)
         scaled = np.einsum("ni,na->i", centred, places**2) / 50
-        assert found.scaled(directions) == pytest.approx(scaled, rel=1e-12, abs=1e-12)
-        assert found.covariance == pytest.approx(np.cov(rows.T, bias=True), rel=1e-12)
+        assert actual.scaled(directions) == pytest.approx(scaled, rel=1e-12, abs=1e-12)
+        assert actual.covariance == pytest.approx(np.cov(rows.T, bias=True), rel=1e-12)
 
 
 @given(st.integers(0, 200), st.floats(-50, 50))
@@ -84,13 +84,13 @@ def test_clusters_are_components():
     rng = np.random.default_rng(0)
     centres = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 9]])
     rows = np.repeat(centres, (50, 30, 20), axis=0) + 0.1 * rng.normal(size=(100, 3))
-    found = clustered_mixture(rows, 3)
-    order = found.weights.argsort()[::-1]
-    assert found.weights[order] == pytest.approx([0.5, 0.3, 0.2])
-    assert found.means[order] == pytest.approx(centres, abs=0.1)
-    assert found.variances == pytest.approx(np.full(3, 0.01), rel=0.5)
+    actual = clustered_mixture(rows, 3)
+    order = actual.weights.argsort()[::-1]
+    assert actual.weights[order] == pytest.approx([0.5, 0.3, 0.2])
+    assert actual.means[order] == pytest.approx(centres, abs=0.1)
+    assert actual.variances == pytest.approx(np.full(3, 0.01), rel=0.5)
 
 
 def test_no_more_clusters_than_different_rows():
-    found = clustered_mixture(np.repeat([[0.0, 1.0], [3.0, 1.0]], 5, axis=0), 4)
-    assert found.means.tolist() in ([[0.0, 1.0], [3.0, 1.0]], [[3.0, 1.0], [0.0, 1.0]])
+    actual = clustered_mixture(np.repeat([[0.0, 1.0], [3.0, 1.0]], 5, axis=0), 4)
+    assert actual.means.tolist() in ([[0.0, 1.0], [3.0, 1.0]], [[3.0, 1.0], [0.0, 1.0]])

@@ -51,9 +51,9 @@ def test_a_twin_tells_what_it_holds_and_a_row_does_not_tell_of_itself():
     table = read_mixed(
         {"x": [1.0, 1.0, 9.0], "y": [2.0, np.nan, 7.0], "a": ["p", "p", "q"]}, continuous=["x", "y"]
     )
-    told = Neighbours(table, 0.25).predictions(table, [1, 2])
-    assert told[1][1] == pytest.approx(2.0, abs=0.2)
-    assert told[2][1, 0] > 0.9
+    reports = Neighbours(table, 0.25).predictions(table, [1, 2])
+    assert reports[1][1] == pytest.approx(2.0, abs=0.2)
+    assert reports[2][1, 0] > 0.9
 
 
 def test_where_nobody_has_the_cell_nothing_is_told():
@@ -65,25 +65,25 @@ def test_where_nobody_has_the_cell_nothing_is_told():
 def test_a_far_reach_is_nearly_everybodys_mean():
     table = made_table(400, gaps=0.0)
     near = [Neighbours(table, reach).predictions(table, [0])[0] for reach in (0.25, 10.0)]
-    spread = [each.std() for each in near]
+    spread = [item.std() for item in near]
     assert spread[1] < 0.9 * spread[0]
 
 
 @given(st.integers(0, 50), st.sampled_from([0.25, 1.0, 3.0]))
 def test_shares_add_up_and_means_and_medians_lie_among_the_numbers(seed, reach):
     table = made_table(30, seed)
-    found = Neighbours(table, reach)
-    told = found.predictions(table, [0, 1, 2, 3])
+    actual = Neighbours(table, reach)
+    reports = actual.predictions(table, [0, 1, 2, 3])
     for column in (2, 3):
-        assert told[column].sum(axis=1) == pytest.approx(np.ones(30))
-        assert told[column].min() >= 0
-    median = found.predictions(table, [0, 1], median=True)
+        assert reports[column].sum(axis=1) == pytest.approx(np.ones(30))
+        assert reports[column].min() >= 0
+    median = actual.predictions(table, [0, 1], median=True)
     for column in (0, 1):
         numbers = table.column(column)
         low, high = np.nanmin(numbers) - 1e-9, np.nanmax(numbers) + 1e-9
-        for each in (told[column], median[column]):
-            assert (each >= low).all()
-            assert (each <= high).all()
+        for item in (reports[column], median[column]):
+            assert (item >= low).all()
+            assert (item <= high).all()
         assert np.isin(median[column], numbers).all()
 
 

@@ -20,15 +20,15 @@ def case(seed=0, own=True):
 @pytest.mark.parametrize("own", [True, False])
 def test_steps_never_go_downhill_and_blocks_do_not_show(own, monkeypatch):
     rows, start = case(own=own)
-    found = [em_step(rows, start, own, 0.0)]
+    actual = [em_step(rows, start, own, 0.0)]
     for _ in range(8):
-        found.append(em_step(rows, found[-1][1], own, 0.0))
-    assert (np.diff([score for score, _ in found]) >= -1e-12).all()
+        actual.append(em_step(rows, actual[-1][1], own, 0.0))
+    assert (np.diff([score for score, _ in actual]) >= -1e-12).all()
     monkeypatch.setattr("tacit.numbers.learn.mixture_em.BLOCK_ROWS", 7)
     score, cut = em_step(rows, start, own, 0.0)
-    assert score == pytest.approx(found[0][0], rel=1e-12)
-    assert cut.means == pytest.approx(found[0][1].means, rel=1e-10)
-    assert cut.variances == pytest.approx(found[0][1].variances, rel=1e-9)
+    assert score == pytest.approx(actual[0][0], rel=1e-12)
+    assert cut.means == pytest.approx(actual[0][1].means, rel=1e-10)
+    assert cut.variances == pytest.approx(actual[0][1].variances, rel=1e-9)
 
 
 def test_a_step_is_that_of_scikit_learn():
@@ -65,10 +65,10 @@ def test_a_component_without_rows_stays_where_it_is():
 
 def test_the_climb_stops_by_gain_or_bound():
     rows, start = case()
-    found = spherical_em(rows, start, separate_variances=True, reg_covar=0.0, max_iter=3, tol=0.0)
-    assert (found.n_steps, found.converged) == (3, False)
-    found = spherical_em(
+    actual = spherical_em(rows, start, separate_variances=True, reg_covar=0.0, max_iter=3, tol=0.0)
+    assert (actual.n_steps, actual.converged) == (3, False)
+    actual = spherical_em(
         rows, start, separate_variances=True, reg_covar=0.0, max_iter=500, tol=1e-6
     )
-    assert found.converged
-    assert found.n_steps < 500
+    assert actual.converged
+    assert actual.n_steps < 500

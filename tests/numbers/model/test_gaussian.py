@@ -77,8 +77,8 @@ def test_the_exact_covariance_comes_back_from_its_distances(name, seed):
     far = covariance_distances(correlation, [1] * 9, n_rows=math.inf)
     joined = JOINERS[name](far.values, names)
     back = CorrelationTree.of(joined, names, consistent_signs(correlation))
-    found = back.gaussian(truth.mean, truth.scale)
-    assert found.covariance == pytest.approx(truth.covariance, abs=1e-8)
+    actual = back.gaussian(truth.mean, truth.scale)
+    assert actual.covariance == pytest.approx(truth.covariance, abs=1e-8)
 
 
 def test_observed_variables_may_stand_inside():

@@ -18,8 +18,8 @@ def test_densities_are_those_of_scipy(seed, d, share):
     rng = np.random.default_rng(seed)
     gaussian = random_gaussian(d, rng)
     rows = with_holes(rng.normal(size=(8, d)), share, rng)
-    found = log_density(gaussian, rows)
-    for row, value in zip(rows, found, strict=True):
+    actual = log_density(gaussian, rows)
+    for row, value in zip(rows, actual, strict=True):
         there = ~np.isnan(row)
         if not there.any():
             assert value == 0.0
@@ -102,7 +102,7 @@ def test_patterns_put_equal_rows_side_by_side():
         assert (absent[members] == absent[members[0]]).all()
     assert len({tuple(row) for row in absent}) == len(starts) - 1
     empty = patterns(np.zeros((0, 3), dtype=bool))
-    assert [len(each) for each in empty] == [0, 1, 0]
+    assert [len(item) for item in empty] == [0, 1, 0]
 
 
 def test_draws_have_the_conditional_mean_and_covariance():

@@ -38,24 +38,24 @@ def test_densities_of_mixed_rows_sum_to_one(normal):
     for kind in "abc":
         for flag in (False, True):
             rows = {"x": grid, "kind": [kind] * 4001, "flag": [flag] * 4001}
-            found = np.exp(log_densities(gaussian, scores, encode_mixed(rows, table.schema)))
-            total += np.trapezoid(found, grid)
+            actual = np.exp(log_densities(gaussian, scores, encode_mixed(rows, table.schema)))
+            total += np.trapezoid(actual, grid)
     assert total == pytest.approx(1.0, abs=2e-3)
 
 
 def test_a_row_of_numbers_has_the_density_of_the_gaussian():
     gaussian, scores, table = learnt()
     rows = encode_mixed({"x": [0.0, 1.0]}, table.schema, partial=True)
-    found = log_densities(gaussian, scores, rows)
-    assert found == pytest.approx(log_density(gaussian, scores.coordinates(rows)))
+    actual = log_densities(gaussian, scores, rows)
+    assert actual == pytest.approx(log_density(gaussian, scores.coordinates(rows)))
     assert log_densities(gaussian, scores, empty_mixed(2, table.schema)).tolist() == [0.0, 0.0]
 
 
 def test_a_lone_category_has_about_its_share():
     gaussian, scores, table = learnt()
     rows = encode_mixed({"kind": ["a", "b", "c"]}, table.schema, partial=True)
-    found = np.exp(log_densities(gaussian, scores, rows))
-    assert found == pytest.approx(np.bincount(table.column("kind")) / 500, abs=1e-9)
+    actual = np.exp(log_densities(gaussian, scores, rows))
+    assert actual == pytest.approx(np.bincount(table.column("kind")) / 500, abs=1e-9)
 
 
 def test_probabilities_are_conditional_means_where_these_are_any():
@@ -84,9 +84,9 @@ def test_means_of_functions_are_integrals():
     within = 2 * low - high, 2 * high - low
     mean, scale = np.array([0.3, -1.0]), np.array([0.5, 1.2])
     for function in (None, np.square, lambda x: np.exp(-x), lambda x: (x > 1).astype(float)):
-        found = expected_numbers(scores, 0, mean, scale, function)
+        actual = expected_numbers(scores, 0, mean, scale, function)
         apply = (lambda x: x) if function is None else function
-        for m, s, value in zip(mean, scale, found, strict=True):
+        for m, s, value in zip(mean, scale, actual, strict=True):
             z = np.linspace(m - 8 * s, m + 8 * s, 20_001)
             values = apply(np.clip(scores.numbers(0, z), *within))
             truth = np.trapezoid(values * norm.pdf(z, m, s), z)
@@ -97,9 +97,9 @@ def test_means_of_functions_of_plain_numbers_are_integrals():
     _, scores, _ = learnt()
     mean, scale = np.array([0.3]), np.array([0.5])
     assert expected_numbers(scores, 0, mean, scale) is mean
-    found = expected_numbers(scores, 0, mean, scale, lambda x: x**4 - np.sin(x))
+    actual = expected_numbers(scores, 0, mean, scale, lambda x: x**4 - np.sin(x))
     truth, _ = quad(lambda x: (x**4 - np.sin(x)) * norm.pdf(x, 0.3, 0.5), -8, 8)
-    assert found[0] == pytest.approx(truth, abs=1e-9)
+    assert actual[0] == pytest.approx(truth, abs=1e-9)
     with pytest.raises(ArgumentError, match=r"shape \(\) of one of shape \(1, 64\)"):
         expected_numbers(scores, 0, mean, scale, np.sum)
 

@@ -11,10 +11,10 @@ from oracles.stored_grammars import FOLDER, MODELS, answers
 @pytest.mark.parametrize("name", MODELS)
 def test_a_stored_grammar_says_what_it_said(name):
     model = tacit.load(FOLDER / f"{name}.tacit")
-    said = json.loads((FOLDER / f"{name}.json").read_text())
+    recorded = json.loads((FOLDER / f"{name}.json").read_text())
     actual = answers(model)
-    assert actual.keys() == said.keys()
-    assert actual["trees"] == said["trees"]
+    assert actual.keys() == recorded.keys()
+    assert actual["trees"] == recorded["trees"]
     # Numbers are of single precision.
-    assert actual["expected"] == pytest.approx(said["expected"], rel=1e-4)
-    assert actual["scores"] == pytest.approx(said["scores"], rel=1e-4)
+    assert actual["expected"] == pytest.approx(recorded["expected"], rel=1e-4)
+    assert actual["scores"] == pytest.approx(recorded["scores"], rel=1e-4)

@@ -13,12 +13,12 @@ from tacit.sequences.learn import number_stream
 def drawn(n_sequences, seed, n_columns=2):
     """Sequences of one to nine positions at two levels, some numbers missing."""
     rng = np.random.default_rng(seed)
-    found = []
+    actual = []
     for length in rng.integers(1, 10, n_sequences):
         level = np.where(np.cumsum(rng.random(length) < 0.2) % 2, 3.0, -1.0)
         rows = level[:, None] + rng.normal(size=(length, n_columns))
-        found.append(np.where(rng.random(rows.shape) < 0.05, np.nan, rows))
-    return found
+        actual.append(np.where(rng.random(rows.shape) < 0.05, np.nan, rows))
+    return actual
 
 
 DATA = drawn(60, 0)
@@ -89,7 +89,7 @@ def test_chunks_that_do_not_fit_are_refused(tmp_path):
 
 
 def test_a_column_without_numbers_may_get_some_later_but_not_never():
-    gone = [np.column_stack([each[:, 0], np.full(len(each), np.nan)]) for each in DATA[:20]]
+    gone = [np.column_stack([item[:, 0], np.full(len(item), np.nan)]) for item in DATA[:20]]
     model = HMM(2, "tensor", emissions="gaussian").partial_fit(DATA[20:]).partial_fit(gone)
     assert model.diagnostics_["n_sequences"] == 60
     with pytest.raises(DataError, match="holds no number"):

@@ -10,10 +10,10 @@ from tacit.core.files.load import load
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_stored_topic_model_says_what_it_said(name):
-    said = json.loads((FOLDER / f"{name}.json").read_text())
+    recorded = json.loads((FOLDER / f"{name}.json").read_text())
     actual = answers(load(FOLDER / f"{name}.tacit"))
-    assert actual.keys() == said.keys()
-    for what, values in said.items():
+    assert actual.keys() == recorded.keys()
+    for what, values in recorded.items():
         if what in ("shares", "perplexity", "coherence", "alpha"):
             # Machines differ in the last digits of sums.
             assert actual[what] == pytest.approx(values, rel=1e-7, abs=1e-12)

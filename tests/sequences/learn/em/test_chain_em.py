@@ -67,8 +67,8 @@ def test_expected_counts_are_those_of_enumeration(n_columns):
                     for column in range(n_columns):
                         symbol = (string[t] + column) % 4
                         truth[bounds[2 + column] + state * 4 + symbol] += share
-    found, counts = expectation(layout, observed_of(STRINGS, n_columns=n_columns))(chain.flat)
-    assert found == pytest.approx(total, abs=1e-10)
+    actual, counts = expectation(layout, observed_of(STRINGS, n_columns=n_columns))(chain.flat)
+    assert actual == pytest.approx(total, abs=1e-10)
     assert counts == pytest.approx(truth, abs=1e-10)
 
 
@@ -107,11 +107,11 @@ def test_steps_and_filters_are_those_of_walks():
 def test_smoothed_states_are_those_of_enumeration():
     chain = random_chain(2, 4, 3)
     string = STRINGS[0]
-    found = smoothed_states(chain, observed_of([string]))
+    actual = smoothed_states(chain, observed_of([string]))
     truth = np.zeros((4, 2))
     for path, value in paths_of(chain, string):
         truth[np.arange(4), list(path)] += value
-    assert found == pytest.approx(truth / truth[0].sum(), abs=1e-12)
+    assert actual == pytest.approx(truth / truth[0].sum(), abs=1e-12)
 
 
 def sampled(chain, n, seed):

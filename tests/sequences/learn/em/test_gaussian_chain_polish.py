@@ -55,8 +55,8 @@ def density(chain, state, row):
 def test_densities_are_those_of_scipy_and_missing_numbers_are_summed_out(diagonal, n_columns):
     chain = random_chain(1, n_columns=n_columns, diagonal=diagonal)
     values, _ = drawn(chain, 10, 4, gone=0.3)
-    found = log_densities(chain, values)
-    for row, logs in zip(values, found, strict=True):
+    actual = log_densities(chain, values)
+    for row, logs in zip(values, actual, strict=True):
         expected = [np.log(density(chain, m, row)) for m in range(chain.n_states)]
         assert logs == pytest.approx(expected, abs=1e-10)
 
@@ -71,12 +71,12 @@ def test_every_answer_is_a_sum_over_all_paths(diagonal):
     for number in range(3):
         rows = values[3 * number : 3 * number + 3]
         weights, states = [], np.zeros((3, chain.n_states))
-        for each in product(range(chain.n_states), repeat=3):
-            weight = chain.initial[each[0]] * chain.transitions[each[0], each[1]]
-            weight *= chain.transitions[each[1], each[2]]
-            weight *= np.prod([density(chain, m, row) for m, row in zip(each, rows, strict=True)])
-            weights.append((weight, each))
-            states[np.arange(3), each] += weight
+        for item in product(range(chain.n_states), repeat=3):
+            weight = chain.initial[item[0]] * chain.transitions[item[0], item[1]]
+            weight *= chain.transitions[item[1], item[2]]
+            weight *= np.prod([density(chain, m, row) for m, row in zip(item, rows, strict=True)])
+            weights.append((weight, item))
+            states[np.arange(3), item] += weight
         total = sum(weight for weight, _ in weights)
         assert logs[number] == pytest.approx(np.log(total), abs=1e-9)
         assert posterior[3 * number : 3 * number + 3] == pytest.approx(states / total, abs=1e-9)
@@ -110,10 +110,10 @@ def test_each_step_improves_and_acceleration_gets_as_far(diagonal, gone):
     step = gaussian_step(layout, rows)
     plain = run_em(step, layout.flat(initial), AbsoluteGain(1e-3), max_iter=400)
     assert (np.diff(plain.trace) > -1e-7).all()
-    best, found = polished_gaussian(initial, rows, gain=1e-3, max_iter=400)
-    assert found.converged
-    assert found.objective > plain.objective - 0.5
-    assert found.n_steps < plain.n_steps
+    best, actual = polished_gaussian(initial, rows, gain=1e-3, max_iter=400)
+    assert actual.converged
+    assert actual.objective > plain.objective - 0.5
+    assert actual.n_steps < plain.n_steps
     assert best.transitions.sum(axis=1) == pytest.approx(1)
 
 
@@ -137,7 +137,7 @@ def prior_about(chain, spread, strength):
     weight = strength * (COMMON + (1 if chain.diagonal else chain.n_columns))
     own, other = chain.common_spread, spread
     logs = np.linalg.slogdet(other)[1] - np.linalg.slogdet(own)[1]
-    traces = sum(np.trace((other - own) @ each) for each in inverse)
+    traces = sum(np.trace((other - own) @ item) for item in inverse)
     return log_prior(chain, strength) + 0.5 * weight * (k * logs - traces)
 
 
@@ -243,19 +243,19 @@ def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, pseudo_
         rows = Rows(*drawn(stationary(random_chain(seed, apart=0.8)), 80, 3, seed))
         first = stationary(random_chain(100 + seed))
         if accelerated:
-            best, found = polished_gaussian(
+            best, actual = polished_gaussian(
                 first, rows, gain=1e-3, max_iter=100, pseudo_counts=pseudo_counts, stationary=True
             )
         else:
             layout = GaussianLayout(3, 2, diagonal=False)
             step = gaussian_step(layout, rows, pseudo_counts, stationary=True)
             rule = AbsoluteGain(1e-3)
-            found = run_em(step, layout.flat(first), rule, max_iter=100, warn=False)
-            best = layout.chain(found.values)
-        assert len(found.trace) > 10
-        assert found.trace[0] == pytest.approx(value(first, rows, pseudo_counts), abs=1e-4)
-        assert min(np.diff(found.trace)) > -1e-9
-        assert value(best, rows, pseudo_counts) >= found.objective - 1e-9
+            actual = run_em(step, layout.flat(first), rule, max_iter=100, warn=False)
+            best = layout.chain(actual.values)
+        assert len(actual.trace) > 10
+        assert actual.trace[0] == pytest.approx(value(first, rows, pseudo_counts), abs=1e-4)
+        assert min(np.diff(actual.trace)) > -1e-9
+        assert value(best, rows, pseudo_counts) >= actual.objective - 1e-9
         assert best.initial @ best.transitions == pytest.approx(best.initial, abs=1e-9)
 
 
@@ -302,7 +302,7 @@ def test_neighbours_are_those_of_the_same_sequence():
     for first, end in pairwise(ends):
         for t, column in product(range(first, end), range(2)):
             near = [values[s, column] for s in (t - 1, t + 1) if first <= s < end]
-            known = [each for each in near if not np.isnan(each)]
+            known = [item for item in near if not np.isnan(item)]
             expected[t, column] = np.mean(known) if known else 0.0
     assert neighbours(values, ends) == pytest.approx(expected / expected.std(axis=0))
 

@@ -155,7 +155,7 @@ def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, pseudo_
     ):  # starts weigh a third of all: as if they were fixed, steps would go downhill
         data = random_hmm(3, 4, stationary=True, random_state=seed).sample(60, 3, seed)
         packed = Packed.of(data, 3)
-        found, em_run = polished_hmm(
+        actual, em_run = polished_hmm(
             random_hmm_tables(3, 4, np.random.default_rng(seed)),
             packed,
             gain=1e-3,
@@ -166,8 +166,8 @@ def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, pseudo_
         )
         assert min(np.diff(em_run.trace)) > -1e-9
         prior = hmm_prior(packed.layout, pseudo_counts)
-        log_prior = prior @ np.log(np.maximum(found.flat, 1e-300))
-        value = log_likelihoods(found, data).sum() + log_prior
+        log_prior = prior @ np.log(np.maximum(actual.flat, 1e-300))
+        value = log_likelihoods(actual, data).sum() + log_prior
         assert value >= em_run.objective - 1e-9
 
 
@@ -186,17 +186,17 @@ def test_the_best_moves_of_a_stationary_chain_cannot_be_bettered_nearby():
 
 def test_moves_that_nothing_leads_to_stay_as_they_are():
     transitions = np.array([[1.0, 0.0], [0.3, 0.7]])
-    found = stationary_transitions(
+    actual = stationary_transitions(
         np.array([5.0, 0.0]), np.array([[9.0, 0.0], [0.0, 0.0]]), transitions
     )
-    assert found == pytest.approx(transitions)
+    assert actual == pytest.approx(transitions)
 
 
 def test_a_stationary_start_stays_so():
     data = random_hmm(2, 4, random_state=3).sample(200, 10, 1)
     first = random_hmm_tables(2, 4, np.random.default_rng(0))
-    found, _ = polished_hmm(first, Packed.of(data, 2), gain=1e-2, max_iter=40, stationary=True)
-    assert found.initial @ found.transitions == pytest.approx(found.initial, abs=1e-9)
+    actual, _ = polished_hmm(first, Packed.of(data, 2), gain=1e-2, max_iter=40, stationary=True)
+    assert actual.initial @ actual.transitions == pytest.approx(actual.initial, abs=1e-9)
 
 
 def test_restarts_return_the_best_of_them():
@@ -213,13 +213,13 @@ def test_steps_by_batches_come_near_the_truth():
     model = random_hmm(2, 5, random_state=4)
     data, test = model.sample(3000, 10, 1), model.sample(1000, 10, 2)
     first = random_hmm_tables(2, 5, np.random.default_rng(1))
-    told = []
-    found = stepwise_hmm(
-        first, data, n_passes=4, random_state=0, progress=lambda *said: told.append(said)
+    reports = []
+    actual = stepwise_hmm(
+        first, data, n_passes=4, random_state=0, progress=lambda *said: reports.append(said)
     )
-    assert len(told) == 4
+    assert len(reports) == 4
     truth = model.log_prob(test).mean()
-    before, after = (truth - log_likelihoods(t, test).mean() for t in (first, found))
+    before, after = (truth - log_likelihoods(t, test).mean() for t in (first, actual))
     assert after < 0.2 * before
 
 
@@ -243,7 +243,7 @@ def test_one_step_is_one_iteration_of_hmmlearn():
     assert other.score(column, data.lengths) == pytest.approx(log_likelihoods(first, data).sum())
     other.fit(column, data.lengths)
     packed = Packed.of(data, 3)
-    found = packed.layout.tables(hmm_step(packed, hmm_prior(packed.layout, 0.0))(first.flat)[1])
-    assert found.initial == pytest.approx(other.startprob_, abs=1e-9)
-    assert found.transitions == pytest.approx(other.transmat_, abs=1e-9)
-    assert found.emit[0] == pytest.approx(other.emissionprob_, abs=1e-9)
+    actual = packed.layout.tables(hmm_step(packed, hmm_prior(packed.layout, 0.0))(first.flat)[1])
+    assert actual.initial == pytest.approx(other.startprob_, abs=1e-9)
+    assert actual.transitions == pytest.approx(other.transmat_, abs=1e-9)
+    assert actual.emit[0] == pytest.approx(other.emissionprob_, abs=1e-9)

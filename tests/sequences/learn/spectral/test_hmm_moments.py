@@ -34,8 +34,8 @@ def all_strings(n_symbols, length=LENGTH):
 
 
 def exact(model, length=7):
-    found = model.ngrams(length)
-    return TripleMoments.of_table(found.first, found.triples)
+    actual = model.ngrams(length)
+    return TripleMoments.of_table(actual.first, actual.triples)
 
 
 def spectral_values(operators, strings):
@@ -140,7 +140,7 @@ def test_moves_of_highest_likelihood_cannot_be_bettered_nearby():
             )
         other = joint * np.exp(0.05 * rng.normal(size=joint.shape))
         other /= other.sum()
-        value, best = ((pairs * np.log(emit.T @ each @ emit)).sum() for each in (other, joint))
+        value, best = ((pairs * np.log(emit.T @ item @ emit)).sum() for item in (other, joint))
         assert value <= best + 1e-6
 
 

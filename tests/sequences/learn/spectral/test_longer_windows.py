@@ -38,8 +38,8 @@ def exact_windows(model, reach, length):
         seen(range(reach + 1, 2 * reach + 1)),
         first * MANY * firsts.ravel()[:, None],
     )
-    found = WindowMoments.of(windows, weights=MANY * table.ravel())
-    return replace(found, n_firsts=np.asarray(MANY))
+    actual = WindowMoments.of(windows, weights=MANY * table.ravel())
+    return replace(actual, n_firsts=np.asarray(MANY))
 
 
 def errors(model, candidates, length=6):

@@ -91,7 +91,7 @@ def test_states_about_rows_are_as_wide_as_rows(diagonal):
 
 def test_random_moves_go_anywhere():
     chain = even_chain(np.zeros((3, 1)), np.ones((3, 1, 1)), diagonal=True)
-    found = with_random_transitions(chain, np.random.default_rng(0))
-    is_one(found)
-    assert found.transitions.min() > 0.01
-    assert not np.allclose(found.transitions, chain.transitions)
+    actual = with_random_transitions(chain, np.random.default_rng(0))
+    is_one(actual)
+    assert actual.transitions.min() > 0.01
+    assert not np.allclose(actual.transitions, chain.transitions)

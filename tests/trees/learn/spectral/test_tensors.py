@@ -51,27 +51,27 @@ def latent_chain(seed, concentration):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_right_rank_gives_back_the_tensor(seed, linker):
     tensor = low_rank(seed)
-    found = hierarchical_decomposition(tensor, "((0,1),2,(3,4));", 2, linker=linker)
-    assert found.to_tensor() == pytest.approx(tensor, abs=1e-9)
-    assert found.error < 1e-9
-    assert set(found.ranks.values()) == {2}
-    assert found.n_numbers < tensor.size
+    actual = hierarchical_decomposition(tensor, "((0,1),2,(3,4));", 2, linker=linker)
+    assert actual.to_tensor() == pytest.approx(tensor, abs=1e-9)
+    assert actual.error < 1e-9
+    assert set(actual.ranks.values()) == {2}
+    assert actual.n_numbers < tensor.size
 
 
 @pytest.mark.parametrize("linker", ["svd", "marginals"])
 def test_a_latent_tree_is_decomposed_exactly(linker):
     tensor = latent_chain(0, 1.0)
-    found = hierarchical_decomposition(tensor, "((0,1),2,(3,4));", 3, linker=linker)
-    assert found.to_tensor() == pytest.approx(tensor, abs=1e-12)
+    actual = hierarchical_decomposition(tensor, "((0,1),2,(3,4));", 3, linker=linker)
+    assert actual.to_tensor() == pytest.approx(tensor, abs=1e-12)
 
 
 def test_a_toy_model_has_the_rank_of_its_hidden_states():
     model = random_tree_model(5, n_states=2, n_categories=3, random_state=0)
     cells = np.indices((3,) * 5).reshape(5, -1).T
     tensor = np.exp(model.log_prob(cells)).reshape((3,) * 5)
-    found = hierarchical_decomposition(tensor, model.topology, 2, names=model.names)
-    assert found.error < 1e-12
-    assert found.entries(cells[:7]) == pytest.approx(np.exp(model.log_prob(cells[:7])))
+    actual = hierarchical_decomposition(tensor, model.topology, 2, names=model.names)
+    assert actual.error < 1e-12
+    assert actual.entries(cells[:7]) == pytest.approx(np.exp(model.log_prob(cells[:7])))
 
 
 @pytest.mark.parametrize("tree", TREES)
@@ -84,13 +84,13 @@ def test_the_whole_rank_is_exact(tree):
 @pytest.mark.parametrize("tree", TREES)
 def test_theorem_4_bounds_the_error_by_discarded_singular_values(tree, rank):
     tensor = np.random.default_rng(rank).normal(size=SHAPE)
-    found = hierarchical_decomposition(tensor, tree, rank)
+    actual = hierarchical_decomposition(tensor, tree, rank)
     bound = tails(tensor, TREES[tree], rank)
-    assert found.error == pytest.approx(np.linalg.norm(tensor - found.to_tensor()))
-    assert max(bound) <= found.error**2 + 1e-9  # no tensor of this rank is nearer than that
-    assert found.error**2 <= sum(bound) <= len(found.ranks) * max(bound)
+    assert actual.error == pytest.approx(np.linalg.norm(tensor - actual.to_tensor()))
+    assert max(bound) <= actual.error**2 + 1e-9  # no tensor of this rank is nearer than that
+    assert actual.error**2 <= sum(bound) <= len(actual.ranks) * max(bound)
     unfolding_ranks = [
-        np.linalg.matrix_rank(unfolded(found.to_tensor(), rows), tol=1e-9) for rows in TREES[tree]
+        np.linalg.matrix_rank(unfolded(actual.to_tensor(), rows), tol=1e-9) for rows in TREES[tree]
     ]
     assert max(unfolding_ranks) == rank
 
@@ -99,9 +99,9 @@ def test_theorem_4_bounds_the_error_by_discarded_singular_values(tree, rank):
 def test_theorem_5_no_tensor_of_the_rank_is_much_nearer(seed):
     near = low_rank(seed)
     noise = 0.3 * np.random.default_rng(seed + 100).normal(size=SHAPE)
-    found = hierarchical_decomposition(near + noise, "((0,1),2,(3,4));", 2)
-    assert found.error**2 <= 7 * np.linalg.norm(noise) ** 2
-    assert found.error <= 1.05 * np.linalg.norm(noise)  # as seen; the theorem allows 2.6
+    actual = hierarchical_decomposition(near + noise, "((0,1),2,(3,4));", 2)
+    assert actual.error**2 <= 7 * np.linalg.norm(noise) ** 2
+    assert actual.error <= 1.05 * np.linalg.norm(noise)  # as seen; the theorem allows 2.6
 
 
 def test_the_bound_is_not_that_of_marginals():
@@ -126,39 +126,39 @@ def test_the_bound_is_not_that_of_marginals():
 
 def test_entries_are_those_of_the_product_of_all_factors():
     tensor = np.random.default_rng(0).normal(size=(2, 3, 2, 3))
-    found = hierarchical_decomposition(tensor, "((a,b),(c,d));", 2, names=list("abcd"))
-    below, top = found.cores  # the centre has two of the leaves and the other inner node below it
-    at = {name: found.factors[place] for place, name in enumerate("abcd")}
-    inner, outer = [[found.tree.names[c] for c in found.tree.children[n]] for n in (4, 5)]
+    actual = hierarchical_decomposition(tensor, "((a,b),(c,d));", 2, names=list("abcd"))
+    below, top = actual.cores  # the centre has two of the leaves and the other inner node below it
+    at = {name: actual.factors[place] for place, name in enumerate("abcd")}
+    inner, outer = [[actual.tree.names[c] for c in actual.tree.children[n]] for n in (4, 5)]
     one, other = (at[name] for name in inner)
     first, second = (at[name] for name in outer[:2])
     whole = np.einsum("ia,jb,kc,ld,abe,cdef->ijklf", one, other, first, second, below, top)[..., 0]
     order = ["abcd".index(name) for name in (*inner, *outer[:2])]
-    assert found.to_tensor() == pytest.approx(whole.transpose(np.argsort(order)))
+    assert actual.to_tensor() == pytest.approx(whole.transpose(np.argsort(order)))
     cells = np.array([[0, 1, 1, 2], [1, 2, 0, 0]])
-    assert found.entries(cells) == pytest.approx(found.to_tensor()[tuple(cells.T)])
-    summed = found.entries(np.array([[0, -1, 1, -1]]))
-    assert summed == pytest.approx(found.to_tensor().sum(axis=(1, 3))[0, 1])
+    assert actual.entries(cells) == pytest.approx(actual.to_tensor()[tuple(cells.T)])
+    summed = actual.entries(np.array([[0, -1, 1, -1]]))
+    assert summed == pytest.approx(actual.to_tensor().sum(axis=(1, 3))[0, 1])
 
 
 def test_a_mode_may_stand_inside_the_tree():
     tensor = np.random.default_rng(0).normal(size=(3, 3, 4, 3, 3))
-    found = hierarchical_decomposition(tensor, "((0,1)2,(3,4));", 2)
+    actual = hierarchical_decomposition(tensor, "((0,1)2,(3,4));", 2)
     splits = [[0], [1], [2], [3], [4], [3, 4]]
-    assert found.error**2 <= sum(tails(tensor, splits, 2))
+    assert actual.error**2 <= sum(tails(tensor, splits, 2))
 
 
 def test_a_matrix_gets_its_singular_value_decomposition():
     matrix = np.random.default_rng(0).normal(size=(4, 6))
-    found = hierarchical_decomposition(matrix, "(0,1);", 2)
-    assert found.error**2 == pytest.approx(tails(matrix, [[0]], 2)[0])
+    actual = hierarchical_decomposition(matrix, "(0,1);", 2)
+    assert actual.error**2 == pytest.approx(tails(matrix, [[0]], 2)[0])
 
 
 def test_each_edge_may_have_a_rank_of_its_own():
     tensor = np.random.default_rng(0).normal(size=SHAPE)
     ranks = {("m", "l"): 3, ("r", "m"): 2, ("0", "l"): 2}
-    found = hierarchical_decomposition(tensor, "((0,1)l,2,(3,4)r)m;", ranks)
-    assert found.ranks == {
+    actual = hierarchical_decomposition(tensor, "((0,1)l,2,(3,4)r)m;", ranks)
+    assert actual.ranks == {
         ("0", "l"): 2,
         ("1", "l"): 4,
         ("2", "m"): 2,
@@ -171,9 +171,9 @@ def test_each_edge_may_have_a_rank_of_its_own():
 
 @pytest.mark.parametrize("linker", ["svd", "marginals"])
 def test_a_tensor_of_zeros_has_factors_too(linker):
-    found = hierarchical_decomposition(np.zeros((2, 3, 2)), "(0,1,2);", 2, linker=linker)
-    assert found.error == 0
-    assert not found.to_tensor().any()
+    actual = hierarchical_decomposition(np.zeros((2, 3, 2)), "(0,1,2);", 2, linker=linker)
+    assert actual.error == 0
+    assert not actual.to_tensor().any()
 
 
 @pytest.mark.parametrize(
@@ -198,6 +198,6 @@ def test_a_mistake_is_named(arguments, error, words):
 
 @pytest.mark.parametrize("indices", [[[0, 1]], [[0, 0, 0, 2]], [[0, 0, -2, 0]], [[0.0, 0, 0, 0]]])
 def test_an_index_outside_the_tensor_is_named(indices):
-    found = tacit.hierarchical_decomposition(np.ones((2, 2, 2, 2)), "((0,1),(2,3));", 1)
+    actual = tacit.hierarchical_decomposition(np.ones((2, 2, 2, 2)), "((0,1),(2,3));", 1)
     with pytest.raises(ArgumentError):
-        found.entries(np.array(indices))
+        actual.entries(np.array(indices))
