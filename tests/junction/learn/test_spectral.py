@@ -23,7 +23,16 @@ from tacit.toy.junctions import (
 )
 from tacit.trees.moments.source import CountedMoments
 
+# A hidden variable without leaves, between three that have two each.
+HUB = {
+    "m": (),
+    **dict.fromkeys("lsr", ("m",)),
+    **{f"x{place}": ("lsr"[place // 2],) for place in range(6)},
+}
 MODELS = {
+    "a hub": lambda seed: random_graph_model(
+        HUB, [f"x{place}" for place in range(6)], n_categories=3, diagonal=1.0, random_state=seed
+    ),
     "second order": lambda seed: random_hmm_model(6, order=2, random_state=seed),
     "third order": lambda seed: random_hmm_model(8, order=3, random_state=seed),
     "two chains": lambda seed: random_factorial_model(4, n_categories=6, random_state=seed),

@@ -32,6 +32,7 @@ class JunctionDraft:
         self.near: dict[int, list[int]] = {at: [] for at in self.members}
         self.leaves: dict[int, list[str]] = {at: [] for at in self.members}
         self.is_bag = dict.fromkeys(self.members, True)
+        self.lightened: dict[int, frozenset[str]] = {}  # variables that `shrink` took from a node
         for one, other in edges:
             between = self.add(bags[one] & bags[other])
             for end in (one, other):
@@ -161,6 +162,7 @@ class JunctionDraft:
             self.members[node] = before - {name}
             if self._holds({name}):
                 self.is_bag[node] = False
+                self.lightened[node] = self.lightened.get(node, frozenset()) | {name}
             else:
                 self.members[node] = before
 
@@ -211,6 +213,8 @@ class JunctionDraft:
 
     def crossing(self, node: int, other: int) -> frozenset[str]:
         """The variables of a node that its table with a neighbour needs."""
-        if self.is_bag[node] or self.is_bag[other]:
-            return self.members[node] & self.members[other]
-        return self.members[node]
+        if not (self.is_bag[node] or self.is_bag[other]):
+            return self.members[node]
+        if self.lightened.get(node, frozenset()) & self.members[other]:
+            return self.members[node]  # they depend on what the neighbour holds for this node
+        return self.members[node] & (self.members[other] | self.lightened.get(other, frozenset()))
