@@ -20,8 +20,8 @@ exclude_patterns = ["_build", "templates"]
 html_static_path = ["static"]
 html_css_files = ["tacit.css"]
 
-# Formulas are written in plain characters: they can be read in the source and without a network. Only the long
-# ones of sample_sizes.rst are mathematics.
+# Formulas are written in plain characters: they can be read in the source and without a network. Only the
+# long ones of sample_sizes.rst are mathematics.
 
 # A reference to a name of Tacit that does not exist is an error; other projects are not linked.
 nitpicky = True

@@ -124,6 +124,60 @@ def test_the_bound_is_not_that_of_marginals():
     assert ours.error**2 < bound
 
 
+def literal_cut(tensor, n_inner, kept, rank):
+    """Equation 6 word for word: PB, M, A'P of an unfolding, and the ranks of P, PB and A'P.
+
+    `kept` are the modes on the two sides that are not summed out.
+    """
+    n_rows = int(np.prod(tensor.shape[:n_inner]))
+    P = tensor.reshape(n_rows, -1)
+    inner, outer = kept
+    others = tuple(mode for mode in range(n_inner, tensor.ndim) if mode != outer)
+    PB = tensor.sum(axis=others).reshape(n_rows, -1)
+    AP = tensor.sum(axis=tuple(mode for mode in range(n_inner) if mode != inner))
+    flat = AP.reshape(len(AP), -1)
+    U_B = np.linalg.svd(PB, full_matrices=False)[0]
+    V_A = np.linalg.svd(flat, full_matrices=False)[2].T
+    left, values, right = np.linalg.svd(U_B @ U_B.T @ P @ V_A @ V_A.T, full_matrices=False)
+    truncated = (left[:, :rank] * values[:rank]) @ right[:rank]
+    M = np.linalg.pinv(PB) @ truncated @ np.linalg.pinv(flat)
+    return PB, M, AP, {int(np.linalg.matrix_rank(matrix, tol=1e-8)) for matrix in (P, PB, flat)}
+
+
+def literal_errors(tensor, rank):
+    """Squared errors of Algorithm 1 after two cuts, of the first two and then the last two modes.
+
+    One for each choice of the modes that are kept; the conditions of Theorem 4 are checked at every cut.
+    """
+    squares = []
+    for first in [(inner, outer) for inner in (0, 1) for outer in (2, 3, 4)]:
+        PB, M, rest, ranks = literal_cut(tensor, 2, first, rank)
+        assert ranks == {3}
+        turned = rest.transpose(2, 3, 0, 1)  # of the new mode, mode 2, and the last two
+        for second in [(inner, outer) for inner in (0, 1) for outer in (2, 3)]:
+            right, link, left, ranks = literal_cut(turned, 2, second, rank)
+            assert ranks == {3}
+            near = (right @ link @ left.reshape(len(left), -1)).reshape(turned.shape)
+            inner = near.transpose(2, 3, 0, 1).reshape(len(rest), -1)
+            squares.append(np.linalg.norm(unfolded(tensor, [0, 1]) - PB @ M @ inner) ** 2)
+    return np.array(squares)
+
+
+def test_the_counterexample_to_theorem_4_is_one_in_the_papers_own_words():
+    """Whatever modes are kept, and whichever of the two edges is cut first."""
+    rng = np.random.default_rng(25462)
+    tensor = latent_chain(rng, rng.choice([0.1, 0.3, 1.0]))
+    bound = 2 * max(tails(tensor, [[0, 1], [3, 4]], 2))
+    squares = literal_errors(tensor, 2)
+    mirrored = literal_errors(tensor.transpose(3, 4, 2, 0, 1), 2)
+    assert min(squares.min(), mirrored.min()) > 1.02 * bound
+    assert mirrored.max() > 1.3 * bound
+    ranks = {("l", "m"): 2, ("r", "m"): 2}
+    tree = "((0,1)l,2,(3,4)r)m;"
+    ours = hierarchical_decomposition(tensor, tree, ranks, linker="marginals").error
+    assert np.abs(mirrored - ours**2).min() < 1e-10
+
+
 def test_entries_are_those_of_the_product_of_all_factors():
     tensor = np.random.default_rng(0).normal(size=(2, 3, 2, 3))
     actual = hierarchical_decomposition(tensor, "((a,b),(c,d));", 2, names=list("abcd"))
