@@ -445,13 +445,7 @@ def test_song_figure_2_fails_where_the_new_algorithm_is_faster_or_slower_than_bo
 
 
 def error_5_4(trial):
-    level = {
-        "spectral": 0.1,
-        "EM": 0.2,
-        "EM 1e-5": 0.15,
-        "online EM": 0.18,
-        "spectral, all ranks": 0.12,
-    }
+    level = {"spectral": 0.12, "EM": 0.2, "EM 1e-5": 0.15, "online EM": 0.18, "Tacit spectral": 0.1}
     return level.get(trial.method.name, 0.3) + 0.001 * trial.seed
 
 
@@ -460,63 +454,88 @@ def seconds_5_4(trial):
     return 0.01 * level * (1 + 0.1 * trial.seed)
 
 
-def test_figure_5_4_holds_where_spectral_is_nowhere_behind_and_much_faster():
-    assert held("fig-5.4", error_5_4, seconds_5_4) == [True] * 6
+def aims_met(name, error, seconds):
+    """Whether the aims that stand below the table were met."""
+    table = experiment_of(name).table(made_runs(few_seeds(name), error, seconds))
+    below = table.splitlines()
+    below = below[below.index("beyond the claim:") + 1 :]
+    return [line.startswith("yes: ") for line in below]
+
+
+def on(graph, condition):
+    return lambda trial: condition(trial) and trial.case.graph == graph
+
+
+def test_figure_5_4_holds_where_spectral_is_better_and_faster():
+    assert held("fig-5.4", error_5_4, seconds_5_4) == [True] * 3
+    assert aims_met("fig-5.4", error_5_4, seconds_5_4) == [True] * 3
+
+
+@pytest.mark.parametrize("name", ["EM", "online EM"])
+def test_figure_5_4_needs_every_graph_with_many_rows_and_most_with_few(name):
+    better = but(error_5_4, on("loopy", at(100_000, name)), times(0.5))
+    assert held("fig-5.4", better, seconds_5_4) == [True, False, True]
+    few = but(error_5_4, on("loopy", at(100, name)), times(0.5))
+    assert held("fig-5.4", few, seconds_5_4) == [True] * 3
+    half = but(few, on("factorial-8", at(100, name)), times(0.5))
+    assert held("fig-5.4", half, seconds_5_4) == [False, True, True]
 
 
 @pytest.mark.parametrize(
-    ("condition", "factor", "failing"),
+    ("condition", "factor", "missed"),
     [
-        (at(1000, "spectral"), 1.6, [1]),
+        (at(1000, "Tacit spectral"), 1.6, [1]),
         (at(1000, "EM"), 0.4, [0]),
         (at(100_000, "EM 1e-5"), 0.5, [1]),
-        (at(100_000, "online EM"), 0.5, [2, 3]),
-        (at(100_000, "EM"), 0.55, [3]),
-        (at(100_000, "spectral, all ranks"), 1.8, [3]),
     ],
 )
-def test_figure_5_4_fails_in_the_part_whose_errors_are_otherwise(condition, factor, failing):
-    on_one = but(error_5_4, lambda t: condition(t) and t.case.graph == "loopy", times(factor))
-    assert held("fig-5.4", on_one, seconds_5_4) == [part not in failing for part in range(6)]
+def test_the_aims_beyond_figure_5_4_are_those_of_tacit_spectral(condition, factor, missed):
+    changed = but(error_5_4, on("loopy", condition), times(factor))
+    assert held("fig-5.4", changed, seconds_5_4) == [True] * 3
+    assert aims_met("fig-5.4", changed, seconds_5_4) == [aim not in missed for aim in range(3)]
 
 
-def test_figure_5_4_compares_means_over_the_models_with_em():
-    once = but(error_5_4, lambda t: at(1000, "spectral")(t) and t.seed == 0, times(2.5))
-    assert held("fig-5.4", once, seconds_5_4)[0]  # 0.25 and 0.101 beside 0.2 and 0.201
-    once = but(error_5_4, lambda t: at(1000, "spectral")(t) and t.seed == 0, times(4))
-    assert not held("fig-5.4", once, seconds_5_4)[0]
+def test_the_aims_beyond_figure_5_4_compare_means_over_the_models_with_em():
+    def once(factor):
+        first = but(
+            error_5_4, lambda t: at(1000, "Tacit spectral")(t) and t.seed == 0, times(factor)
+        )
+        return aims_met("fig-5.4", first, seconds_5_4)
+
+    assert once(2.5)[0]  # 0.25 and 0.101 beside 0.2 and 0.201
+    assert not once(4)[0]
 
 
-def test_figure_5_4_allows_two_standard_errors_beside_the_strong_em():
+def test_the_aims_beyond_figure_5_4_allow_two_standard_errors_beside_the_strong_em():
     def errors(other):
         # Beside 0.15 and 0.151 of EM 1e-5.
-        return but(error_5_4, at(1000, "spectral"), lambda error: 0.18 if error > 0.1 else other)
+        changed = but(
+            error_5_4, at(1000, "Tacit spectral"), lambda error: 0.18 if error > 0.1 else other
+        )
+        return aims_met("fig-5.4", changed, seconds_5_4)
 
-    assert held("fig-5.4", errors(0.13), seconds_5_4)[1]  # +0.029 and -0.02
-    assert not held("fig-5.4", errors(0.181), seconds_5_4)[1]  # +0.029 and +0.031
+    assert errors(0.13)[1]  # +0.029 and -0.02
+    assert not errors(0.181)[1]  # +0.029 and +0.031
 
 
 @pytest.mark.parametrize(
-    ("name", "factor", "failing"),
-    [("EM 1e-5", 0.6, [5]), ("EM", 0.3, [4]), ("online EM", 0.2, [4])],
+    ("name", "factor", "is_claimed"),
+    [("EM 1e-5", 0.6, False), ("EM", 0.3, True), ("online EM", 0.2, True)],
 )
-def test_figure_5_4_needs_all_graphs_to_be_faster_at_the_largest_size(name, factor, failing):
-    slow = but(
-        seconds_5_4,
-        lambda t: at(100_000, name)(t) and t.case.graph == "factorial-8",
-        times(factor),
-    )
-    assert held("fig-5.4", error_5_4, slow) == [part not in failing for part in range(6)]
+def test_figure_5_4_needs_all_graphs_to_be_faster_at_the_largest_size(name, factor, is_claimed):
+    slow = but(seconds_5_4, on("factorial-8", at(100_000, name)), times(factor))
+    assert held("fig-5.4", error_5_4, slow) == [True, True, not is_claimed]
+    assert aims_met("fig-5.4", error_5_4, slow) == [True, True, is_claimed]
     elsewhere = but(seconds_5_4, at(1000, name), times(factor))
-    assert held("fig-5.4", error_5_4, elsewhere) == [True] * 6
+    assert held("fig-5.4", error_5_4, elsewhere) == [True] * 3
 
 
 def test_figure_5_4_has_a_table_of_errors_and_ratios():
     experiment = experiment_of("fig-5.4")
     runs = made_runs(few_seeds("fig-5.4"), error_5_4, seconds_5_4)
     lines = experiment.table(runs).splitlines()
-    assert len(lines) == 2 + 4 * len(experiment.settings["paper"].sizes)
-    assert lines[2].split()[:6] == ["order2-10", "100", "0.101", "1.0x", "0.201", "30.0x"]
+    assert len(lines) == 2 + 4 * len(experiment.settings["paper"].sizes) + 4
+    assert lines[2].split()[:6] == ["order2-10", "100", "0.120", "1.0x", "0.201", "30.0x"]
     (last,) = [line for line in lines if line.split()[:2] == ["loopy", "100000"]]
     assert "150.0x" in last
 
@@ -524,6 +543,7 @@ def test_figure_5_4_has_a_table_of_errors_and_ratios():
 def wrong_5_5(trial):
     few = {"spectral": 0.2, "EM": 0.4, "online EM": 0.3, "Tacit auto": 0.1}
     many = {"spectral": 0.05, "EM": 0.05, "online EM": 0.045, "Tacit auto": 0.04}
+    many["Tacit spectral"] = 0.05
     return (few if trial.size < 500 else many).get(trial.method.name, 0.06)
 
 
@@ -531,29 +551,31 @@ def seconds_5_5(trial):
     return 0.01 if trial.method.name == "spectral" else 1.0
 
 
-def test_figure_5_5_holds_where_spectral_leads_first_and_is_as_good_as_em_in_the_end():
-    assert held("fig-5.5", wrong_5_5, seconds_5_5) == [True] * 4
+def test_figure_5_5_holds_where_spectral_leads_first_and_is_near_to_em_in_the_end():
+    assert held("fig-5.5", wrong_5_5, seconds_5_5) == [True] * 3
+    assert aims_met("fig-5.5", wrong_5_5, seconds_5_5) == [True]
 
 
 @pytest.mark.parametrize(
     ("condition", "wrong", "failing"),
     [
-        (at(100, "spectral"), 0.35, [0]),
-        (at(2500, "online EM"), 0.02, [1]),
-        (at(2500, "spectral"), 0.055, [2]),
-        (at(2500, "Tacit auto"), 0.055, [2]),
-        (at(2500, "EM 1e-5"), 0.03, [2]),
-        (at(2500, "EM, 5 pseudo-counts"), 0.03, [2]),
+        (at(100, "spectral"), 0.35, 0),
+        (at(2500, "online EM"), 0.02, 1),
+        (at(2500, "Tacit spectral"), 0.055, None),
+        (at(2500, "Tacit auto"), 0.055, None),
+        (at(2500, "EM 1e-5"), 0.03, None),
+        (at(2500, "EM, 5 pseudo-counts"), 0.03, None),
     ],
 )
 def test_figure_5_5_fails_in_the_part_that_is_otherwise(condition, wrong, failing):
     changed = but(wrong_5_5, condition, lambda _: wrong)
-    assert held("fig-5.5", changed, seconds_5_5) == [part not in failing for part in range(4)]
+    assert held("fig-5.5", changed, seconds_5_5) == [part != failing for part in range(3)]
+    assert aims_met("fig-5.5", changed, seconds_5_5) == [failing is not None]
 
 
 def test_figure_5_5_needs_spectral_to_be_faster_at_every_size():
     slow = but(seconds_5_5, at(500, "spectral"), times(200))
-    assert held("fig-5.5", wrong_5_5, slow) == [True, True, True, False]
+    assert held("fig-5.5", wrong_5_5, slow) == [True, True, False]
 
 
 def test_figure_5_5_has_a_table_of_shares_and_ratios():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -32,12 +32,14 @@ class JunctionEstimator(TreeModel):
     junction_: JunctionTree
     n_states: Any
     learn: str
-    n_views: int
+    preset: str | None
+    n_views: int | str
     features: int
     n_restarts: int
     tol: float | str
     stopping: str
     max_iter: int
+    learning_rate: float | Sequence[float]
     pseudo_counts: float | str
     n_bins: int
     compress: bool
@@ -172,9 +174,16 @@ class LatentJunctionTree(JunctionEstimator):
         "auto": moment start on a tree within the graph, accelerated MAP-EM. "spectral": observable operators
         (Parikh, thesis chapter 5): fast, consistent, possibly slightly negative. "em": plain EM with
         restarts. "online-em": stepwise EM.
-    n_views, features : int
-        Of "spectral": sets of columns that each linear system uses, and columns that a set has at most.
-    n_restarts, tol, stopping, max_iter, pseudo_counts : optional
+    preset : None or "printed"
+        "printed" goes with learn="spectral" and given numbers of states: Algorithm 6 of the thesis exactly as
+        in print. Every separator keeps all its joint states (less only where the columns on one side of
+        it cannot depend on so many), tables are taken as they are, and no direction is cut or weighted.
+        Which columns stand for a side the thesis leaves open; the most dependent ones do.
+    n_views : int or "auto"
+        Of "spectral": sets of columns that each linear system uses; "auto" is 3, and 1 as printed.
+    features : int
+        Of "spectral": columns that a set has at most.
+    n_restarts, tol, stopping, max_iter, learning_rate, pseudo_counts : optional
         Of EM, as for `LatentTree`; with learn="auto", held-out rows choose the pseudo-counts.
     negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
         As for `LatentTree`.
@@ -204,12 +213,14 @@ class LatentJunctionTree(JunctionEstimator):
         n_states: int | Mapping[str, int] | str = "auto",
         learn: str = "auto",
         *,
-        n_views: int = 3,
+        preset: str | None = None,
+        n_views: int | str = "auto",
         features: int = 4,
         n_restarts: int = 5,
         tol: float | str = "auto",
         stopping: str = "gain",
         max_iter: int = 1000,
+        learning_rate: float | Sequence[float] = 0.6,
         pseudo_counts: float | str = "auto",
         negative: str = "floor",
         unknown: str = "error",
@@ -222,12 +233,14 @@ class LatentJunctionTree(JunctionEstimator):
         self.graph = graph
         self.n_states = n_states
         self.learn = learn
+        self.preset = preset
         self.n_views = n_views
         self.features = features
         self.n_restarts = n_restarts
         self.tol = tol
         self.stopping = stopping
         self.max_iter = max_iter
+        self.learning_rate = learning_rate
         self.pseudo_counts = pseudo_counts
         self.negative = negative
         self.unknown = unknown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +87,10 @@ class HigherOrderHMM(ChainEstimator):
     homogeneous : bool
         Whether all places share one emission and one transition. With learn="spectral" the chain is then
         taken to be in its stationary state from the start.
-    learn, n_views, features, n_restarts, tol, stopping, max_iter, pseudo_counts : optional
-        How parameters are learnt, as for `LatentJunctionTree`.
+    learn, preset, n_views, features : optional
+        How parameters are learnt, as for `LatentJunctionTree`; preset="printed" is not homogeneous.
+    n_restarts, tol, stopping, max_iter, learning_rate, pseudo_counts : optional
+        Of EM, as for `LatentJunctionTree`.
     negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
         As for `LatentTree`.
 
@@ -116,12 +119,14 @@ class HigherOrderHMM(ChainEstimator):
         *,
         homogeneous: bool = False,
         learn: str = "auto",
-        n_views: int = 3,
+        preset: str | None = None,
+        n_views: int | str = "auto",
         features: int = 4,
         n_restarts: int = 5,
         tol: float | str = "auto",
         stopping: str = "gain",
         max_iter: int = 1000,
+        learning_rate: float | Sequence[float] = 0.6,
         pseudo_counts: float | str = "auto",
         negative: str = "floor",
         unknown: str = "error",
@@ -135,12 +140,14 @@ class HigherOrderHMM(ChainEstimator):
         self.n_states = n_states
         self.homogeneous = homogeneous
         self.learn = learn
+        self.preset = preset
         self.n_views = n_views
         self.features = features
         self.n_restarts = n_restarts
         self.tol = tol
         self.stopping = stopping
         self.max_iter = max_iter
+        self.learning_rate = learning_rate
         self.pseudo_counts = pseudo_counts
         self.negative = negative
         self.unknown = unknown
@@ -178,8 +185,10 @@ class FactorialHMM(ChainEstimator):
     homogeneous : bool
         Whether all places share one emission, and each chain has one transition. With learn="spectral" the
         chains are then taken to be in their stationary state from the start.
-    learn, n_views, features, n_restarts, tol, stopping, max_iter, pseudo_counts : optional
-        How parameters are learnt, as for `LatentJunctionTree`.
+    learn, preset, n_views, features : optional
+        How parameters are learnt, as for `LatentJunctionTree`; preset="printed" is not homogeneous.
+    n_restarts, tol, stopping, max_iter, learning_rate, pseudo_counts : optional
+        Of EM, as for `LatentJunctionTree`.
     negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
         As for `LatentTree`.
 
@@ -208,12 +217,14 @@ class FactorialHMM(ChainEstimator):
         *,
         homogeneous: bool = False,
         learn: str = "auto",
-        n_views: int = 3,
+        preset: str | None = None,
+        n_views: int | str = "auto",
         features: int = 4,
         n_restarts: int = 5,
         tol: float | str = "auto",
         stopping: str = "gain",
         max_iter: int = 1000,
+        learning_rate: float | Sequence[float] = 0.6,
         pseudo_counts: float | str = "auto",
         negative: str = "floor",
         unknown: str = "error",
@@ -227,12 +238,14 @@ class FactorialHMM(ChainEstimator):
         self.n_states = n_states
         self.homogeneous = homogeneous
         self.learn = learn
+        self.preset = preset
         self.n_views = n_views
         self.features = features
         self.n_restarts = n_restarts
         self.tol = tol
         self.stopping = stopping
         self.max_iter = max_iter
+        self.learning_rate = learning_rate
         self.pseudo_counts = pseudo_counts
         self.negative = negative
         self.unknown = unknown

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.em import EMRun
+from tacit.errors import ArgumentError
 from tacit.messages.em import Expectation, Parametrisation, Prior, normalise_rows
 
 Array = NDArray[np.float64]
@@ -28,6 +31,54 @@ class Schedule:
     def size(self, t: int) -> float:
         """The weight of batch number t against all before it."""
         return float((t + self.delay) ** -self.decay)
+
+
+def checked_rates(learning_rate: Any) -> tuple[float, ...]:
+    """The learning rates that an argument gives, once all of them are in the range of convergence."""
+    rates = tuple(learning_rate) if np.iterable(learning_rate) else (learning_rate,)
+    numbers = [isinstance(rate, Real) and not isinstance(rate, bool) for rate in rates]
+    if not rates or not all(numbers) or not all(0.5 < rate <= 1 for rate in rates):
+        raise ArgumentError(
+            f"learning_rate={learning_rate!r}; give a number above 0.5 and up to 1, or several: step sizes "
+            f"are (t + 2) ** -learning_rate, whose running means converge in this range only"
+        )
+    return tuple(map(float, rates))
+
+
+def best_of_rates(
+    learn: Callable[[Schedule, np.random.Generator, np.random.Generator], EMRun],
+    rates: Sequence[float],
+    max_iter: int,
+    seed: int,
+) -> tuple[EMRun, dict[str, Any]]:
+    """One run of stepwise EM for each learning rate; the one with the highest objective, and diagnostics.
+
+    Parameters
+    ----------
+    learn : callable
+        Gets the schedule, and random numbers for the order of the rows and for the start: the start does not
+        depend on the number of rows.
+    rates : sequence of float
+    max_iter : int
+        Passes over the data at most.
+    seed : int
+    """
+    seeds = np.random.SeedSequence(seed).spawn(2 * len(rates))
+    n_passes = min(max_iter, Schedule().n_passes)
+    runs = []
+    for number, rate in enumerate(rates):
+        order, start = map(np.random.default_rng, seeds[2 * number : 2 * number + 2])
+        runs.append(learn(Schedule(n_passes, decay=rate), order, start))
+    best = max(range(len(runs)), key=lambda number: runs[number].objective)
+    table = [
+        {"learning_rate": rate, "objective": run.objective}
+        for rate, run in zip(rates, runs, strict=True)
+    ]
+    return runs[best], {
+        "learning_rate": rates[best],
+        "learning_rates": table,
+        "n_steps": sum(run.n_steps for run in runs),
+    }
 
 
 def run_stepwise_em(

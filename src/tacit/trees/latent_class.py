@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -61,6 +62,7 @@ class LatentClass(LatentTree):
         tol: float | str = "auto",
         stopping: str = "gain",
         max_iter: int = 1000,
+        learning_rate: float | Sequence[float] = 0.6,
         pseudo_counts: float | str = "auto",
         negative: str = "floor",
         unknown: str = "error",
@@ -80,6 +82,7 @@ class LatentClass(LatentTree):
             tol=tol,
             stopping=stopping,
             max_iter=max_iter,
+            learning_rate=learning_rate,
             pseudo_counts=pseudo_counts,
             negative=negative,
             unknown=unknown,

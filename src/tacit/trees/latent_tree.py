@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.trees.learn.learners import LEARNERS
@@ -65,6 +65,9 @@ class LatentTree(TreeModel):
         Leaves whose joint category is one view where hidden states are more than a leaf's categories.
     n_restarts, max_iter : int
         Of EM: random starts; largest number of steps.
+    learning_rate : float or list of float
+        Of "online-em", above 0.5 and up to 1: batch t has weight ``(t + 2) ** -learning_rate`` (Liang and
+        Klein 2009). Of several, one start each, the one with the highest likelihood is kept.
     tol : float or "auto"
         EM stops when a step gains less than this: nats of the mean log-likelihood per row. "auto": a gain in
         proportion to the number of parameters.
@@ -138,6 +141,7 @@ class LatentTree(TreeModel):
         tol: float | str = "auto",
         stopping: str = "gain",
         max_iter: int = 1000,
+        learning_rate: float | Sequence[float] = 0.6,
         pseudo_counts: float | str = "auto",
         negative: str = "floor",
         unknown: str = "error",
@@ -161,6 +165,7 @@ class LatentTree(TreeModel):
         self.tol = tol
         self.stopping = stopping
         self.max_iter = max_iter
+        self.learning_rate = learning_rate
         self.pseudo_counts = pseudo_counts
         self.negative = negative
         self.unknown = unknown

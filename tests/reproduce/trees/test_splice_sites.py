@@ -11,7 +11,8 @@ from tacit.errors import DataError, MissingDataError, RankError
 from tacit.messages.evidence import Evidence
 from tacit.messages.passes import log_values
 from tacit.reproduce import run
-from tacit.reproduce.junction.fig_5_4 import ONLINE, PRINTED
+from tacit.reproduce.junction.fig_5_4 import ONLINE
+from tacit.reproduce.junction.fig_5_4 import SPECTRAL as PRINTED
 from tacit.reproduce.runner.running import experiment_of, perform
 from tacit.reproduce.runner.trials import Method, Trial
 from tacit.reproduce.trees import splice_sites
@@ -223,9 +224,8 @@ def test_second_order_models_are_learnt_by_the_preset_for_them():
     expected = {"order": 2, "n_states": 2, "learn": "em", "n_restarts": 2, "random_state": 5}
     assert {name: model.get_params()[name] for name in expected} == expected
     assert not model.homogeneous
-    assert {len(edge) for edge in splice_sites._higher_order(60, 2)} == {2}
-    assert ("h3", "h5") in splice_sites._higher_order(60, 2)
-    assert ("h2", "h5") not in splice_sites._higher_order(60, 2)
+    assert model.preset is None
+    assert splice_sites.model_of(case, PRINTED, 5, 60).preset == "printed"
 
 
 def test_classes_without_any_probability_are_no_error():

@@ -8,7 +8,7 @@ import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +43,7 @@ class ModelFile:
         Attributes of the fitted model; those whose names do not end in an underscore are arguments.
     arguments : mapping of str to callable, optional
         What files hold of some arguments, as a function of the fitted model; None for nothing. Of the other
-        arguments they hold what is a number, a text, or a dict of integers.
+        arguments they hold what is a number, a text, a list of numbers, or a dict of integers.
     columns : callable, optional
         Gives the names of the columns that a fitted model was learnt from: its `feature_names_in_`, where it
         has these.
@@ -124,6 +124,8 @@ class ModelFile:
                 plain[name] = value
             elif isinstance(value, np.integer | np.floating):
                 plain[name] = value.item()
+            elif isinstance(value, list | tuple) and all(isinstance(item, Real) for item in value):
+                plain[name] = [float(item) for item in value]
         return plain
 
 

@@ -14,9 +14,11 @@ from tacit.core.input.read_table import encode
 from tacit.core.threads import n_threads
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.junction.learn.learners import JUNCTION_LEARNERS, JunctionJob
+from tacit.junction.learn.presets import check_preset, n_views_of
 from tacit.junction.model.shared_tables import tied
 from tacit.messages.conditionals import log_prob
 from tacit.messages.evidence import Evidence
+from tacit.messages.online_em import checked_rates
 from tacit.trees.learn.fit import keep
 from tacit.trees.learn.learners import Learnt, Settings, check_stopping
 from tacit.trees.learn.selection.states import split_table
@@ -66,17 +68,21 @@ def settings_of(model: JunctionEstimator) -> Settings:
     """The arguments of a model about learning, checked."""
     check_choice("learn", model.learn, tuple(JUNCTION_LEARNERS))
     model._check_policies()
-    for name in ("n_views", "features", "n_restarts", "max_iter"):
+    for name in ("features", "n_restarts", "max_iter"):
         check_count(name, getattr(model, name))
+    check_count("n_views", model.n_views, word="auto")
+    check_preset(model)
     check_stopping(model.tol, model.stopping, model.learn)
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
     return Settings(
-        n_views=model.n_views,
+        preset=model.preset,
+        n_views=n_views_of(model),
         features=model.features,
         n_restarts=model.n_restarts,
         tol=model.tol,
         stopping=model.stopping,
         max_iter=model.max_iter,
+        learning_rates=checked_rates(model.learning_rate),
         pseudo_counts=model.pseudo_counts,
         compress=model.compress,
         n_jobs=n_threads(model.n_jobs) or 1,

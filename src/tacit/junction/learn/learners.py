@@ -17,7 +17,7 @@ from tacit.core.progress import silent
 from tacit.junction.model.shared_tables import Ties
 from tacit.junction.structure.junction_tree import JunctionTree
 from tacit.messages.em import Expectation, Prior, em_step, normalise_rows
-from tacit.messages.online_em import Schedule, run_stepwise_em
+from tacit.messages.online_em import Schedule, best_of_rates, run_stepwise_em
 from tacit.trees.learn.em.defaults import (
     FEWEST_PSEUDO_COUNTS,
     GAIN_PER_PARAMETER,
@@ -177,21 +177,23 @@ def learn_em(job: JunctionJob) -> Learnt:
     return _learnt(job, best, {"restarts": table, "n_steps": sum(run.n_steps for run in runs)})
 
 
-def learn_online_em(job: JunctionJob, schedule: Schedule | None = None) -> Learnt:
-    """Stepwise EM over small batches of rows, in a random order fixed by the seed."""
+def learn_online_em(job: JunctionJob) -> Learnt:
+    """Stepwise EM over small batches of rows, in random order, once for each learning rate."""
     ties, settings, table = job.ties, job.settings, job.table
-    seeds = np.random.SeedSequence(settings.seed).spawn(2)
     size = max(1, math.ceil(table.n_rows / BATCHES_PER_PASS))
-    order = np.random.default_rng(seeds[0]).permutation(table.n_rows)
-    batches = [
-        job.expectation(table.take(np.sort(order[first : first + size])))
-        for first in range(0, table.n_rows, size)
-    ]
     prior = job.prior(MOST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS / 2)
-    schedule = schedule or Schedule(n_passes=min(settings.max_iter, Schedule().n_passes))
-    start = random_parameters(ties, np.random.default_rng(seeds[1]))
-    fit = run_stepwise_em(batches, ties, prior, start, schedule, _progress(job, "stepwise EM"))
-    return _learnt(job, fit, {})
+
+    def learn(schedule: Schedule, rng: np.random.Generator, start: np.random.Generator) -> EMRun:
+        order = rng.permutation(table.n_rows)
+        batches = [
+            job.expectation(table.take(np.sort(order[first : first + size])))
+            for first in range(0, table.n_rows, size)
+        ]
+        parameters, progress = random_parameters(ties, start), _progress(job, "stepwise EM")
+        return run_stepwise_em(batches, ties, prior, parameters, schedule, progress)
+
+    rates, seed = settings.learning_rates, settings.seed
+    return _learnt(job, *best_of_rates(learn, rates, settings.max_iter, seed))
 
 
 def learn_spectral(job: JunctionJob) -> Learnt:
@@ -200,12 +202,14 @@ def learn_spectral(job: JunctionJob) -> Learnt:
     from tacit.junction.learn.spectral import junction_spectral
 
     job.report(0.1, "counting and factorising")
+    as_printed: dict[str, Any] = {"whiten": False, "cut": 0.0}
     with one_blas_thread():
         factored = junction_spectral(
             job.junction,
             job.spectral_moments,
             n_views=job.settings.n_views,
             features=job.settings.features,
+            **(as_printed if job.settings.preset == "printed" else {}),
         )
     return Learnt(factored.network, factored.report.as_dict())
 

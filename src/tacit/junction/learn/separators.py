@@ -177,22 +177,26 @@ def separator_bases(
     ----------
     n_views : int
         Sets of columns above a separator that are combined in one linear system.
+    cut : float
+        See `edge_bases`. With 0, nothing is compared with noise: sets grow by the numbers of states alone,
+        and singular values are not shrunk.
     """
+    compared = cut > 0
     plan = separator_plan(junction)
     edges = _single_views(plan, pairs, n_views)
     # Shrinkage reduced errors by 5 to 10 % where directions are weak; with few rows the model tends to
     # independence.
-    bases = edge_bases(moments, pairs, edges, cut=cut, shrink=True)
+    bases = edge_bases(moments, pairs, edges, cut=cut, shrink=compared)
     size, growing = 1, edges
     while growing and size < features:
         size += 1
         growing = {
             edge: wider
             for edge in growing
-            if bases[edge].spectrum.rank >= bases[edge].spectrum.views.rank
+            if (not compared or bases[edge].spectrum.rank >= bases[edge].spectrum.views.rank)
             and (wider := _wider(plan, pairs, edge, bases[edge].spectrum.views, n_views, size))
         }
-        bases.update(edge_bases(moments, pairs, growing, cut=cut, shrink=True))
+        bases.update(edge_bases(moments, pairs, growing, cut=cut, shrink=compared))
     for leaf in range(junction.tree.n_leaves):
         if leaf in bases and _is_sent(bases[leaf].spectrum, junction, leaf):
             del bases[leaf]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.reproduce.junction.fig_5_4 import AUTO, EM, ONLINE, PRINTED, STRONG
+from tacit.reproduce.junction.fig_5_4 import AUTO, EM, ONLINE, SPECTRAL, STRONG, aims
 from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
 from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs, typical_ratio
@@ -24,8 +24,9 @@ SMOOTHED = Method(
     (*EM.options, ("pseudo_counts", 5.0)),
 )
 # Single columns on both sides of a separator: with so few sequences, sets of columns show no more.
-SPECTRAL = Method("spectral", "spectral", (("features", 1), ("n_views", 5)))
-METHODS = (SPECTRAL, EM, STRONG, ONLINE, PRINTED, SMOOTHED, AUTO)
+TACIT_SPECTRAL = Method("Tacit spectral", "spectral", (("features", 1), ("n_views", 5)))
+TACIT_FORMS = {SPECTRAL.name: TACIT_SPECTRAL.name}
+METHODS = (SPECTRAL, EM, STRONG, ONLINE, TACIT_SPECTRAL, SMOOTHED, AUTO)
 OTHERS = (EM, ONLINE)
 
 # "A little better": by no more than two of a hundred sequences.
@@ -59,23 +60,24 @@ def _near_with_many(runs: Runs) -> Finding:
     return Finding(spectral <= min(others) + LITTLE, f"{shown} at {n} sequences")
 
 
-@inequality(
-    "at the largest size, by Bayes' rule, neither spectral nor Tacit auto errs more "
-    "often than any EM"
-)
-def _as_good_as_em(runs: Runs) -> Finding:
-    n = runs.sizes[-1]
-    tacit = max(wrong(runs, method, n, "wrong_by_bayes") for method in (SPECTRAL, AUTO))
-    best = min(wrong(runs, method, n, "wrong_by_bayes") for method in (EM, STRONG, SMOOTHED))
-    return Finding(tacit <= best, f"{tacit:.4f} or less and {best:.4f} at {n} sequences")
-
-
 @inequality("spectral takes less time than EM and online EM at every size")
 def _faster(runs: Runs) -> Finding:
     outcomes = [
         runs.seconds(SPECTRAL, n) < runs.seconds(method, n) for n in runs.sizes for method in OTHERS
     ]
     return counted("sizes and methods", outcomes)
+
+
+# What Tacit aims at beyond the claim.
+@inequality(
+    "at the largest size, by Bayes' rule, neither Tacit spectral nor Tacit auto errs more "
+    "often than any EM"
+)
+def _as_good_as_em(runs: Runs) -> Finding:
+    n = runs.sizes[-1]
+    tacit = max(wrong(runs, method, n, "wrong_by_bayes") for method in (TACIT_SPECTRAL, AUTO))
+    best = min(wrong(runs, method, n, "wrong_by_bayes") for method in (EM, STRONG, SMOOTHED))
+    return Finding(tacit <= best, f"{tacit:.4f} or less and {best:.4f} at {n} sequences")
 
 
 def _table(runs: Runs) -> str:
@@ -90,7 +92,8 @@ def _table(runs: Runs) -> str:
             cells.append(f"{wrong(runs, method, n):.4f}{by_bayes:8.4f}{ratio:7.1f}x")
         rows.append((f"{n:>8}", cells))
     title = "error rate, the same by Bayes' rule, and CPU time as a multiple of spectral"
-    return "\n".join([title, *aligned([method.name for method in METHODS], rows)])
+    table = aligned([method.name for method in METHODS], rows)
+    return "\n".join([title, *table, "beyond the claim:", *aims([_as_good_as_em], runs)])
 
 
 EXPERIMENT = Experiment(
@@ -98,18 +101,18 @@ EXPERIMENT = Experiment(
     title="Thesis, figure 5.5: splice junctions",
     claim=(
         "Spectral learning of second-order HMMs classifies splice junctions best with few sequences, EM and "
-        "online EM are a little better with more, and spectral learning is faster for all sizes; with weak "
-        "directions cut it does not fall behind EM."
+        "online EM are a little better with more, and spectral learning is faster for all sizes."
     ),
-    parts=(_best_with_few, _near_with_many, _as_good_as_em, _faster),
+    parts=(_best_with_few, _near_with_many, _faster),
     settings={
         "paper": _settings(SIZES, 10),
         "small": _settings((100, 500, 2500), 4),
         "tiny": _settings((40, 90), 1, n_test=30),
     },
-    lines=lines((SPECTRAL, EM, ONLINE, SMOOTHED, PRINTED), None, AUTO),
+    lines=lines((SPECTRAL, EM, ONLINE, SMOOTHED), TACIT_FORMS, AUTO),
     panel_title=lambda _: "2nd order HMM for each of three classes",
     measures=("wrong", "seconds"),
+    tacit_forms=TACIT_FORMS,
     over="splits",
     check_data=lambda: dna_sequences("splice"),
     table=_table,

@@ -40,13 +40,10 @@ class GraphCase(Case):
 
 def _learn(trial: Trial, data: Drawn) -> tuple[Network, int]:
     from tacit.junction.latent_junction_tree import LatentJunctionTree
-    from tacit.reproduce.trees.printed import junction_as_printed
 
-    graph, n_states, learn = data.structure, trial.case.n_states, trial.method.learn
-    options = dict(trial.method.options)
-    if trial.method.as_printed:
-        return junction_as_printed(learn, n_states, graph, data.train, trial.seed, **options)
-    model = LatentJunctionTree(graph, n_states, learn, random_state=trial.seed, **options)
+    method, n_states = trial.method, trial.case.n_states
+    options = {"random_state": trial.seed, "preset": method.preset, **dict(method.options)}
+    model = LatentJunctionTree(data.structure, n_states, method.learn, **options)
     return network_and_steps(model, data.train)
 
 

@@ -27,6 +27,11 @@ class Method:
     as_printed: bool = False
 
     @property
+    def preset(self) -> str | None:
+        """The preset of estimators."""
+        return "printed" if self.as_printed else None
+
+    @property
     def settings(self) -> str:
         """Everything that distinguishes this method from others, as text for the table."""
         form = [f"{self.learn} (as printed)" if self.as_printed else self.learn]

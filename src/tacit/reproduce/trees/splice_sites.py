@@ -125,16 +125,8 @@ def learn_classes(trial: Trial, split: Split) -> Networks:
 
 def _learn(trial: Trial, table: pa.Table) -> tuple[Network, int]:
     """What the trial's method learns of one class, and in how many steps."""
-    from tacit.reproduce.trees.printed import junction_as_printed, learn_as_printed
-
-    case, method, length = trial.case, trial.method, table.num_columns
-    options = dict(method.options)
-    if not method.as_printed:
-        return network_and_steps(model_of(case, method, trial.seed, length), table)
-    if case.order == 1:
-        return learn_as_printed(method.learn, case.n_states, _chain(length), table, **options), 0
-    graph = _higher_order(length, case.order)
-    return junction_as_printed(method.learn, case.n_states, graph, table, trial.seed, **options)
+    model = model_of(trial.case, trial.method, trial.seed, table.num_columns)
+    return network_and_steps(model, table)
 
 
 def model_of(case: SiteCase, method: Method, seed: int, length: int) -> Any:
@@ -142,7 +134,8 @@ def model_of(case: SiteCase, method: Method, seed: int, length: int) -> Any:
     from tacit.junction.structured_hmms import HigherOrderHMM
     from tacit.trees.latent_tree import LatentTree
 
-    options: dict[str, Any] = {"learn": method.learn, "random_state": seed, **dict(method.options)}
+    fixed = {"learn": method.learn, "preset": method.preset, "random_state": seed}
+    options: dict[str, Any] = {**fixed, **dict(method.options)}
     if case.order == 1:
         return LatentTree(case.n_states, _chain(length), **options)
     return HigherOrderHMM(case.order, case.n_states, **options)
@@ -153,14 +146,6 @@ def _chain(length: int) -> Topology:
     from tacit.toy import caterpillar
 
     return caterpillar(length)
-
-
-@lru_cache(maxsize=4)
-def _higher_order(length: int, order: int) -> tuple[tuple[str, str], ...]:
-    """The arrows of a hidden Markov model of some order."""
-    from tacit.toy import random_hmm_model
-
-    return tuple(random_hmm_model(length, order=order, random_state=0).edges)
 
 
 @lru_cache(maxsize=64)

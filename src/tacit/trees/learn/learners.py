@@ -35,7 +35,7 @@ from tacit.messages.em import (
 )
 from tacit.messages.mixture import Mixture
 from tacit.messages.network import Layout, Network, Tables, layout
-from tacit.messages.online_em import Schedule, run_stepwise_em
+from tacit.messages.online_em import Schedule, best_of_rates, checked_rates, run_stepwise_em
 from tacit.messages.rooted_tree import RootedTree
 from tacit.trees.learn.em.classes import ClassExpectation, learn_classes
 from tacit.trees.learn.em.defaults import (
@@ -78,6 +78,7 @@ class Settings:
     tol: float | str = "auto"
     stopping: str = "gain"
     max_iter: int = 1000
+    learning_rates: tuple[float, ...] = (0.6,)
     pseudo_counts: float | str = "auto"
     compress: bool = True
     n_jobs: int = 1
@@ -113,6 +114,7 @@ def settings_of(model: LatentTree) -> Settings:
         tol=model.tol,
         stopping=model.stopping,
         max_iter=model.max_iter,
+        learning_rates=checked_rates(model.learning_rate),
         pseudo_counts=model.pseudo_counts,
         compress=model.compress,
         n_jobs=n_threads(model.n_jobs) or 1,
@@ -271,21 +273,21 @@ def learn_em(job: Job) -> Learnt:
 
 
 def learn_online_em(job: Job) -> Learnt:
-    """Stepwise EM over small batches of rows, in a random order fixed by the seed."""
+    """Stepwise EM over small batches of rows, in random order, once for each learning rate."""
     lay, settings, table = job.layout, job.settings, job.table
-    # The start has another seed, so that it does not depend on the number of rows.
-    seeds = np.random.SeedSequence(settings.seed).spawn(2)
     size = max(1, math.ceil(table.n_rows / BATCHES_PER_PASS))
-    order = np.random.default_rng(seeds[0]).permutation(table.n_rows)
-    batches = []
-    for first in range(0, table.n_rows, size):
-        part = table.take(np.sort(order[first : first + size]))
-        batches.append(Expectation.of(lay, part.codes, part.weights, settings.n_jobs))
     prior = job.prior(MOST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS / 2)
-    schedule = Schedule(n_passes=min(settings.max_iter, Schedule().n_passes))
-    start = random_start(lay, np.random.default_rng(seeds[1]))
-    em_run = run_stepwise_em(batches, lay, prior, start, schedule, _progress_of(job, "stepwise EM"))
-    return _learnt(job, em_run, {})
+
+    def learn(schedule: Schedule, rng: np.random.Generator, start: np.random.Generator) -> EMRun:
+        batches, order = [], rng.permutation(table.n_rows)
+        for first in range(0, table.n_rows, size):
+            part = table.take(np.sort(order[first : first + size]))
+            batches.append(Expectation.of(lay, part.codes, part.weights, settings.n_jobs))
+        progress = _progress_of(job, "stepwise EM")
+        return run_stepwise_em(batches, lay, prior, random_start(lay, start), schedule, progress)
+
+    rates, seed = settings.learning_rates, settings.seed
+    return _learnt(job, *best_of_rates(learn, rates, settings.max_iter, seed))
 
 
 def learn_spectral(job: Job) -> Learnt:
