@@ -14,7 +14,7 @@ from tacit.errors import ArgumentError, NotAvailableError
 from tacit.messages.conditionals import Beliefs
 from tacit.messages.evidence import Codes, Evidence, check_evidence, nothing
 from tacit.messages.mixture import COMPONENT, Mixture
-from tacit.messages.network import Hadamard, Network
+from tacit.messages.network import Hadamard, Network, Pointwise
 from tacit.messages.node_messages import Messages, product, product_of
 from tacit.messages.passes import (
     Inside,
@@ -51,7 +51,7 @@ def node_table(network: Network, node: int) -> Array:
         If the node has no such table.
     """
     tensor = network.node(node)
-    if not isinstance(tensor, Hadamard):
+    if not isinstance(tensor, Hadamard) or isinstance(tensor, Pointwise):
         raise NotAvailableError(
             "hidden states have no meaning in this model, which was learnt in observable form; fit with "
             'learn="auto", "em", "online-em" or "mossel-roch" to get probability tables'

@@ -2,7 +2,8 @@
 
 Messages run from the leaves to the root and are vectors, one entry per rank of the edge they cross. A
 leaf sends a row of its encoder `emit`; a hidden node turns its children's messages into its own in one of
-three ways (`Dense`, `Hadamard`, `Chain`). The root sends a message of length one: the value of the row.
+three ways (`Dense`, `Hadamard` with its signed form `Pointwise`, `Chain`). The root sends a message of length
+one: the value of the row.
 """
 
 from __future__ import annotations
@@ -41,6 +42,15 @@ class Hadamard:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Pointwise(Hadamard):
+    """A `Hadamard` node of an observed variable whose table holds operators, of any sign, not probabilities.
+
+    Messages are functions of the variable, held by their values at some points and multiplied point by
+    point.
+    """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Chain:
     """Each child's message becomes a matrix; their product stands between two ends (thesis ch. 7)."""
 
@@ -65,7 +75,9 @@ class Network:
     @property
     def has_tables(self) -> bool:
         """Whether every hidden node holds probabilities, so that hidden states have a meaning."""
-        return all(isinstance(node, Hadamard) for node in self.nodes)
+        return all(
+            isinstance(node, Hadamard) and not isinstance(node, Pointwise) for node in self.nodes
+        )
 
     @property
     def ranks(self) -> tuple[int, ...]:

@@ -13,7 +13,16 @@ from tacit.core.files.ranges import moderate, probabilities, within
 from tacit.core.files.saved_model import renamed
 from tacit.errors import FileFormatError
 from tacit.messages.mixture import Mixture
-from tacit.messages.network import Chain, Dense, Hadamard, Layout, Network, Tables, layout
+from tacit.messages.network import (
+    Chain,
+    Dense,
+    Hadamard,
+    Layout,
+    Network,
+    Pointwise,
+    Tables,
+    layout,
+)
 from tacit.messages.rooted_tree import RootedTree
 
 Floats = NDArray[np.float64]
@@ -117,6 +126,7 @@ NETWORK = Record(
         Many(
             OneOf(
                 dense=Record(Dense, Field("core", Array("...", moderate))),
+                pointwise=Record(Pointwise, Field("table", Array("* *", moderate))),
                 hadamard=Record(Hadamard, Field("table", Array("* *", moderate))),
                 chain=Record(
                     Chain,

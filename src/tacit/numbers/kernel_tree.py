@@ -20,7 +20,10 @@ class KernelTree(KernelQueries):
     n_states : int, mapping of hidden node to int, or "auto"
         States of the hidden nodes (ranks, for learn="spectral"); "auto" lets held-out rows choose.
     structure : str, Topology, path, networkx tree or edges
-        The tree, or how it is learnt: see `LatentTree`. Two columns have a hidden node between them.
+        The tree, or how it is learnt: see `LatentTree`. Two columns have a hidden node between them, unless
+        the tree is given without one. A tree without hidden nodes ("chow-liu", or a given one) is learnt
+        from moments of neighbours alone by learn="spectral": messages are functions of the columns, passed
+        on by conditional embedding operators, whose rank is `n_states`.
     learn : {"auto", "spectral"}
         "auto": columns of numbers are cut into bins, trees of categories are learnt as `LatentTree` learns
         them, and every bin gets a smooth density. Densities are never negative. "spectral":

@@ -66,6 +66,11 @@ class KernelEncoder:
         """(feature,) the integral of each feature's density; also the coefficients of the function one."""
         return np.asarray(self.inverse.sum(axis=1))
 
+    @cached_property
+    def pivot_features(self) -> Array:
+        """(pivot, feature) the features of the pivots."""
+        return self.features(self._numbers)
+
     def features(self, values: NDArray[Any]) -> Array:
         """(row, feature) what learning averages; a row of NaN where the value is missing."""
         values = self._placed(values)

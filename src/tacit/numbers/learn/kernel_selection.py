@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from tacit.errors import RankError, TooExpensiveError
 from tacit.messages.evidence import nothing
-from tacit.messages.network import Chain, Dense, Network
+from tacit.messages.network import Chain, Dense, Network, Pointwise
 from tacit.messages.passes import log_values
+from tacit.numbers.learn.observed_trees import is_observed, observed_network
 from tacit.numbers.query.evidence import log_conditionals, log_densities
 from tacit.trees.learn.selection.states import known_states, state_counts
 from tacit.trees.learn.spectral.operators import spectral
@@ -167,6 +168,9 @@ def fitted_operators(
     """The operators of a tree, normalised so that an empty row has density one."""
     tree = topology.rooted(topology.observed)
     known = known_states(options.n_states, topology, tree)
+    if is_observed(tree):
+        network, record = observed_network(tree, moments, choice.rank)
+        return _normalised(network), record
     states = state_counts(tree, moments.cards, known, choice.rank)
     assert states is not None
     factored = spectral(tree, moments, states, n_views=choice.n_views)
@@ -179,9 +183,11 @@ def _normalised(network: Network) -> Network:
     if not (sign[0] > 0 and np.isfinite(log_abs[0])):
         return network
     root, scale = network.nodes[-1], float(np.exp(-log_abs[0]))
-    assert isinstance(root, Dense | Chain)
+    assert isinstance(root, Dense | Pointwise | Chain)
     if isinstance(root, Dense):
-        scaled: Dense | Chain = Dense(root.core * scale)
+        scaled: Dense | Pointwise | Chain = Dense(root.core * scale)
+    elif isinstance(root, Pointwise):
+        scaled = Pointwise(root.table * scale)
     else:
         scaled = replace(root, start=root.start * scale)
     # In the memory order of files, so that a loaded model gives the same digits.

@@ -25,7 +25,9 @@ from tacit.trees.learn.selection.structures import (
     parse_topology,
     structure_from_distances,
 )
+from tacit.trees.structure.chow_liu import chow_liu_topology
 from tacit.trees.structure.topology import Topology
+from tacit.trees.structure.tree_formats import parts_of
 
 if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedTable
@@ -104,16 +106,35 @@ def _in_order(topology: Topology, names: Sequence[str]) -> Topology:
     return replace(topology, observed=tuple(names))
 
 
+def _given_tree(structure: Any, names: Sequence[str]) -> Topology:
+    """The tree that a user gave; between two columns a hidden node stays, where there is one."""
+    topology = parse_topology(structure, names)
+    if len(names) == 2:
+        raw = (
+            structure if isinstance(structure, Topology) else Topology(*parts_of(structure, names))
+        )
+        return pair_topology(names) if raw.hidden else topology
+    return _hung(topology)
+
+
+def _hung(topology: Topology) -> Topology:
+    """The tree as kernels learn it: without hidden nodes, or with observed variables at the leaves only."""
+    return with_leaves_only(topology) if topology.hidden else topology
+
+
 def _best_tree(
     columns: FeatureColumns, split: Split, options: KernelOptions
 ) -> tuple[Topology, dict[str, Any]]:
     """The given tree, or the candidate with the best held-out score, and the scores of all."""
     names = columns.table.schema.names
     structure, named = options.structure, isinstance(options.structure, str)
-    if len(names) < 3:
-        return (pair_topology(names) if len(names) == 2 else Topology.star(names)), {}
-    if not (named and structure in {"auto", *STRUCTURES}):
-        return _in_order(with_leaves_only(parse_topology(structure, names)), names), {}
+    if named and structure in {"auto", *STRUCTURES}:
+        if len(names) == 2 and structure != "chow-liu":
+            return pair_topology(names), {}
+        if len(names) < 3:
+            return chow_liu_topology([(0, 1)][: len(names) - 1], names), {}
+    else:
+        return _in_order(_given_tree(structure, names), names), {}
     options.report(0.1, "distances between columns")
     rows = split.learning
     methods = CANDIDATES if structure == "auto" else (structure,)
@@ -127,7 +148,7 @@ def _best_tree(
         distances = metric_distances(rows, bandwidth)
         for name in methods:
             topology = structure_from_distances(name, names, distances, rows.n_rows).topology
-            trees[name, bandwidth] = _in_order(with_leaves_only(topology), names)
+            trees[name, bandwidth] = _in_order(_hung(topology), names)
     first = methods[0], bandwidths[0]
     if split.judging is None or len(set(trees.values())) == 1:
         return trees[first], {}
