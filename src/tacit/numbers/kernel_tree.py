@@ -29,6 +29,11 @@ class KernelTree(KernelQueries):
         them, and every bin gets a smooth density. Densities are never negative. "spectral":
         kernel features of the numbers, whose moments are factorised (Song et al. 2011, 2014): fast, in
         a few passes over the rows; densities may be slightly negative.
+    preset : None or "printed"
+        "printed": Algorithms 8 to 10 of Parikh (2015), without Tacit's additions: kernels of the numbers as
+        they are with the median bandwidth, a tree by neighbour joining of equation 6.18 (or the tree given),
+        one view, nothing whitened, cut or averaged in. `n_states`, the rank of all hidden nodes, must be
+        given; "auto" of other arguments is what is printed.
     continuous : collection of str
         Columns that hold numbers. Others do where they hold numbers with more than 20 distinct values.
     bandwidth : float or "auto"
@@ -38,10 +43,13 @@ class KernelTree(KernelQueries):
     metric_bandwidth : float or "auto"
         Bandwidth of the kernel that the structure is learnt with by "spectral", in the same unit; "auto" lets
         held-out rows choose between the median distance and half of it.
-    normal_scores : bool
+    normal_scores : bool or "auto"
         Whether the kernels of "spectral" work on a column's normal scores, or on the numbers as they are.
+        "auto": on normal scores, and on the numbers as printed.
     n_features : int or "auto"
         The largest number of kernel features of a column; "auto": 200, and fewer where columns are many.
+    tolerance : float or "auto"
+        The part of a kernel that its features may leave out; "auto": 1e-4, and 1e-6 as printed.
     n_bins : int or "auto"
         Bins of a column of numbers; "auto" lets held-out rows choose.
     n_components : int or "auto"
@@ -50,12 +58,12 @@ class KernelTree(KernelQueries):
         Leaves that each linear system of "spectral" uses; "auto" lets held-out rows choose.
     pseudo_counts : float or "auto"
         Dirichlet pseudo-counts per table row, by learn="auto".
-    blend : bool
+    blend : bool or "auto"
         Whether means, quantiles and missing cells are those of the tree joined with those of a Gaussian of
         normal scores and indicators, by learn="auto"; `impute` also looks for rows nearby, where that is
         better. How much each counts in a column is learnt from hidden cells of held-out rows; densities
         and probabilities are the tree's own. A model that looks for rows nearby keeps up to 10,000 rows
-        of X, in its file too.
+        of X, in its file too. "auto": yes, and no as printed.
     max_iter : int
         Largest number of steps of EM.
     negative : {"floor", "nan", "raise"}
@@ -99,16 +107,18 @@ class KernelTree(KernelQueries):
         structure: Any = "auto",
         learn: str = "auto",
         *,
+        preset: str | None = None,
         continuous: Collection[str] = (),
         bandwidth: float | str = "auto",
         metric_bandwidth: float | str = "auto",
-        normal_scores: bool = True,
+        normal_scores: bool | str = "auto",
         n_features: int | str = "auto",
+        tolerance: float | str = "auto",
         n_bins: int | str = "auto",
         n_components: int | str = "auto",
         n_views: int | str = "auto",
         pseudo_counts: float | str = "auto",
-        blend: bool = True,
+        blend: bool | str = "auto",
         max_iter: int = 1000,
         negative: str = "floor",
         unknown: str = "error",
@@ -119,11 +129,13 @@ class KernelTree(KernelQueries):
         self.n_states = n_states
         self.structure = structure
         self.learn = learn
+        self.preset = preset
         self.continuous = continuous
         self.bandwidth = bandwidth
         self.metric_bandwidth = metric_bandwidth
         self.normal_scores = normal_scores
         self.n_features = n_features
+        self.tolerance = tolerance
         self.n_bins = n_bins
         self.n_components = n_components
         self.n_views = n_views

@@ -1,4 +1,4 @@
-"""The steps of `KernelTree.fit`: read, learn by bins or by kernels, keep, fit the blend."""
+"""The steps of `KernelTree.fit`: read, learn by bins, by kernels or as printed, keep, fit the blend."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from tacit.errors import ArgumentError
 from tacit.numbers.learn.bins import BinOptions, LearntTree, learn_in_bins
 from tacit.numbers.learn.blend import fit_blend, held_out_trees
 from tacit.numbers.learn.kernels import KernelOptions, learn_by_kernels
+from tacit.numbers.learn.presets import blends, check_preset, uses_normal_scores
+from tacit.numbers.learn.printed_kernels import learn_kernels_as_printed
 from tacit.trees.learn.fit import keep
+from tacit.trees.learn.kernel_metric import PRINTED_TOLERANCE
 from tacit.trees.learn.learners import Settings
+from tacit.trees.learn.number_features import TOLERANCE
 
 if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedTable
@@ -32,12 +36,13 @@ def fit_kernel_tree(model: KernelTree, X: Any, sample_weight: Any, validation: A
     if validation is not None:
         held_out = encode_mixed(validation, table.schema, unknown="missing")
     with model._working() as report:
-        learn = _learn_in_bins if model.learn == "auto" else _learn_by_kernels
+        by_bins = model.learn == "auto" and model.preset is None
+        learn = _learn_in_bins if by_bins else _learn_by_kernels
         fitted = learn(model, table, held_out, settings, report)
     keep(model, X, table, fitted.counts, fitted.topology, fitted.tree, fitted.learnt)
     model.encoders_, model.margins_ = fitted.encoders, fitted.margins
     model.blend_ = None
-    if model.blend:
+    if blends(model):
         trees = held_out_trees(table, fitted.trials, fitted.encoders)
         model.blend_ = fit_blend(table, trees, random_state=settings.seed)
 
@@ -45,12 +50,15 @@ def fit_kernel_tree(model: KernelTree, X: Any, sample_weight: Any, validation: A
 def settings_of(model: KernelTree) -> Settings:
     """The arguments of a model about learning, checked."""
     check_choice("learn", model.learn, LEARNERS)
+    check_preset(model)
     model._check_policies()
     check_count("max_iter", model.max_iter)
+    spectral = model.learn == "spectral" or model.preset is not None
     for name in ("n_bins", "n_components", "n_features", "n_views"):
         check_count(name, getattr(model, name), word="auto")
-    check_number("bandwidth", model.bandwidth, positive=model.learn == "spectral", word="auto")
+    check_number("bandwidth", model.bandwidth, positive=spectral, word="auto")
     check_number("metric_bandwidth", model.metric_bandwidth, positive=True, word="auto")
+    check_number("tolerance", model.tolerance, word="auto")
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
     if isinstance(model.continuous, str):
         raise ArgumentError(f"continuous={model.continuous!r}; give a list of names")
@@ -80,7 +88,7 @@ def _learn_in_bins(
         n_components=model.n_components,
         n_bins=model.n_bins,
         bandwidth=model.bandwidth,
-        blend=bool(model.blend),
+        blend=blends(model),
         settings=settings,
         n_jobs=None if model.n_jobs is None else settings.n_jobs,
         report=report,
@@ -100,11 +108,21 @@ def _learn_by_kernels(
         n_states=model.n_states,
         bandwidth=model.bandwidth,
         metric_bandwidth=model.metric_bandwidth,
-        normal_scores=model.normal_scores,
+        normal_scores=uses_normal_scores(model),
         n_features=model.n_features,
+        tolerance=_tolerance(model),
         n_views=model.n_views,
-        blend=bool(model.blend),
+        blend=blends(model),
         settings=settings,
         report=report,
     )
+    if model.preset is not None:
+        return learn_kernels_as_printed(table, options)
     return learn_by_kernels(table, validation, options)
+
+
+def _tolerance(model: KernelTree) -> float:
+    """The part of the kernel that features may leave out."""
+    if isinstance(model.tolerance, str):
+        return TOLERANCE if model.preset is None else PRINTED_TOLERANCE
+    return float(model.tolerance)

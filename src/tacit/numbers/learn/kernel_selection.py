@@ -174,10 +174,10 @@ def fitted_operators(
     states = state_counts(tree, moments.cards, known, choice.rank)
     assert states is not None
     factored = spectral(tree, moments, states, n_views=choice.n_views)
-    return _normalised(factored.network), factored.report.as_dict()
+    return normalised(factored.network), factored.report.as_dict()
 
 
-def _normalised(network: Network) -> Network:
+def normalised(network: Network) -> Network:
     """The network with its root scaled: where cells are missing, moments come from different rows."""
     sign, log_abs = log_values(network, nothing(network.tree.n_leaves))
     if not (sign[0] > 0 and np.isfinite(log_abs[0])):

@@ -18,8 +18,9 @@ from tacit.numbers.learn.bins import LearntTree, Trial
 from tacit.numbers.learn.kernel_selection import RATE, Search, best_choice, fitted_operators
 from tacit.numbers.structure.leaves import with_leaves_only
 from tacit.numbers.structure.pairs import pair_topology
+from tacit.trees.learn.kernel_metric import KernelMetric
 from tacit.trees.learn.learners import Learnt, Settings
-from tacit.trees.learn.number_features import FeatureColumns, Split, metric_distances
+from tacit.trees.learn.number_features import FeatureColumns, Split
 from tacit.trees.learn.selection.structures import (
     STRUCTURES,
     parse_topology,
@@ -51,6 +52,7 @@ class KernelOptions:
     metric_bandwidth: float | str
     normal_scores: bool
     n_features: int | str
+    tolerance: float
     n_views: int | str
     blend: bool  # whether other predictors are averaged in, which needs a trial
     settings: Settings
@@ -62,7 +64,7 @@ def learn_by_kernels(
 ) -> LearntTree:
     """Tree, ranks, bandwidth and operators, as far as they are not given."""
     options.report(0.0, "densities of the columns")
-    columns = FeatureColumns(table, options.normal_scores, options.n_features)
+    columns = FeatureColumns(table, options.normal_scores, options.n_features, options.tolerance)
     work = MAX_WORK / (columns.most_features * len(table.schema)) ** 2
     n_rows = int(min(max(work, MIN_ROWS), MAX_ROWS))
     split = Split.of(table, validation, options.settings.seed, n_rows)
@@ -145,7 +147,7 @@ def _best_tree(
         bandwidths, methods = bandwidths[:1], methods[:1]
     trees = {}
     for bandwidth in bandwidths:
-        distances = metric_distances(rows, bandwidth)
+        distances = KernelMetric(bandwidth=bandwidth).distances(rows)
         for name in methods:
             topology = structure_from_distances(name, names, distances, rows.n_rows).topology
             trees[name, bandwidth] = _in_order(_hung(topology), names)

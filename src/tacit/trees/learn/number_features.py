@@ -12,19 +12,15 @@ from numpy.typing import NDArray
 from tacit.core.encoders.encoders import Encoder, IndicatorEncoder
 from tacit.core.encoders.kernels import even_quantiles, kernel_encoder, median_bandwidth
 from tacit.core.encoders.margins import Margin, fit_margin
-from tacit.trees.learn.kernel_distances import kernel_distances
 from tacit.trees.learn.selection.states import split_rows
 from tacit.trees.moments.features import FeatureMoments
 
 if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedTable
-    from tacit.trees.structure.distances import Distances
 
 Array = NDArray[np.float64]
 
-# Features of the metric: how much of the kernel may be left unexplained, and how many features at most.
-METRIC_TOLERANCE, METRIC_FEATURES = 1e-3, 12
-# Of the features at the leaves.
+# How much of the kernel may be left unexplained.
 TOLERANCE = 1e-4
 # Features of all columns together, and of one: the fewest and the most.
 MOST_FEATURES, FEWEST_FEATURES, LARGEST = 3000, 20, 200
@@ -32,25 +28,6 @@ MOST_FEATURES, FEWEST_FEATURES, LARGEST = 3000, 20, 200
 QUANTILES = 1024
 # Held-out rows, and the fewest rows of which some are held out.
 MOST_JUDGED, FEWEST_ROWS = 1000, 50
-
-
-def metric_distances(table: MixedTable, multiple: float = 1.0) -> Distances:
-    """Distances between columns by kernel features with a multiple of the median bandwidth."""
-    return kernel_distances(
-        FeatureMoments.of(_cells(table), _metric(table, multiple), table.weights)
-    )
-
-
-def _metric(table: MixedTable, multiple: float) -> list[Encoder]:
-    encoders: list[Encoder] = []
-    for place in range(len(table.schema)):
-        values = table.column(place)
-        if place in table.schema.categorical:
-            encoders.append(IndicatorEncoder(table.schema.cards[place]))
-            continue
-        width = multiple * median_bandwidth(values)
-        encoders.append(kernel_encoder(values, width, METRIC_TOLERANCE, n_features=METRIC_FEATURES))
-    return encoders
 
 
 def _cells(table: MixedTable) -> list[NDArray[Any]]:
@@ -64,6 +41,7 @@ class FeatureColumns:
     table: MixedTable
     normal_scores: bool
     n_features: int | str
+    tolerance: float = TOLERANCE
 
     @cached_property
     def margins(self) -> tuple[Margin | Array, ...]:
@@ -111,7 +89,7 @@ class FeatureColumns:
                 kernel_encoder(
                     table.column(place),
                     multiple * next(medians),
-                    TOLERANCE,
+                    self.tolerance,
                     n_features=self.most_features,
                     margin=warp,
                 )

@@ -97,7 +97,7 @@ def covariance_distances(
             factors = _sizes_without_noise(norms, spread, freedom, rows)[..., None]
             noise = freedom**-0.25  # of a factor, in units of 1 / sqrt(n_rows)
         else:
-            values = _block_values(covariance, starts, sizes, n_values)  # (i, j, value)
+            values = block_singular_values(covariance, starts, sizes, n_values)  # (i, j, value)
             scales = np.sqrt(values[np.arange(n), np.arange(n)])
             factors = values / (scales[:, None] * scales)
             noise = np.ones((n, n))
@@ -201,10 +201,20 @@ def _block_norms(covariance: Array, starts: NDArray[np.int64]) -> Array:
     return np.asarray(np.sqrt(np.add.reduceat(by_column, starts, axis=0)))
 
 
-def _block_values(
+def block_singular_values(
     covariance: Array, starts: NDArray[np.int64], sizes: Sequence[int], n_values: int
 ) -> Array:
-    """(i, j, value) The largest singular values of all blocks with i <= j; zero where there are fewer."""
+    """(i, j, value) The largest singular values of all blocks with i <= j; zero where there are fewer.
+
+    Parameters
+    ----------
+    covariance : array (feature of all, feature of all)
+    starts : array (variable,)
+        The first feature of each variable.
+    sizes : sequence of int
+        Number of features of each variable.
+    n_values : int
+    """
     n, widest = len(sizes), max(sizes)
     singular_values = np.zeros((n, n, n_values))
     n_kept = min(n_values, widest)

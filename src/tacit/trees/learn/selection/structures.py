@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, did_you_mean
 from tacit.errors import ArgumentError, MissingDataError
+from tacit.trees.learn.kernel_metric import KernelArguments, printed_joining
 from tacit.trees.structure.topology import Topology
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ def learn_structure(
     *,
     n_states: int | None = None,
     metric: str = "discrete",
+    rank: int | str | None = "auto",
+    bandwidth: float = 1.0,
+    centred: bool | str = "auto",
+    whiten: bool | str = "auto",
+    preset: str | None = None,
     n_bins: int = 5,
     sample_weight: Any = None,
     n_jobs: int | None = None,
@@ -85,6 +91,17 @@ def learn_structure(
         The basis of distances: counts of categories; correlations of numbers; correlations of the
         numbers' normal scores, which no monotone change of a column alters; covariances of kernel features
         of numbers and indicators of categories, which detect any kind of dependence.
+    rank : int, None or "auto"
+        Of "kernel": the number of singular values that count; None: the size of all of them. "auto" is 1,
+        and 2 without centring.
+    bandwidth : float
+        Of "kernel": a multiple of the median distance of two rows.
+    centred, whiten : bool or "auto"
+        Of "kernel": whether means of the features are subtracted, and whether features are scaled so that
+        they vary alike in all directions. "auto": yes, and no as printed.
+    preset : None or "printed"
+        Of "kernel": "printed" is Algorithm 10 of Parikh (2015), neighbour joining of equation 6.18: features
+        as they are, no ceiling of distances, every hidden node with three neighbours. `rank` must be given.
     n_bins : int
         Bins into which a column of many floats is cut ("discrete").
     sample_weight : (row,) array, optional
@@ -120,6 +137,7 @@ def learn_structure(
         method,
         n_states=n_states,
         metric=metric,
+        kernel=KernelArguments(rank, bandwidth, centred, whiten, preset),
         n_bins=n_bins,
         sample_weight=sample_weight,
         n_jobs=n_jobs,
@@ -133,6 +151,7 @@ def structure_and_distances(
     *,
     n_states: int | None = None,
     metric: str = "discrete",
+    kernel: KernelArguments | None = None,
     n_bins: int = 5,
     sample_weight: Any = None,
     n_jobs: int | None = None,
@@ -148,12 +167,15 @@ def structure_and_distances(
     if metric != "discrete" and (n_states is not None or sample_weight is not None):
         odd = "n_states" if n_states is not None else "sample_weight"
         raise ArgumentError(f'{odd} belongs to metric="discrete"; leave it out for {metric!r}')
+    kernel = kernel or KernelArguments()
+    if metric != "kernel":
+        kernel.check_unused(metric)
     with limit_threads(n_jobs), reporting(progress) as report:
         report(0.0, "reading")
         if metric == "discrete":
             return _structure_from_categories(data, method, n_states, n_bins, sample_weight, report)
         if metric == "kernel":
-            return _structure_from_features(data, method, report)
+            return _structure_from_features(data, method, kernel, report)
         return _structure_from_numbers(data, method, metric, report)
 
 
@@ -287,14 +309,18 @@ def _structure_from_numbers(data: Any, method: str, metric: str, report: Report)
     return structure_from_distances(method, names, distances, len(numbers))
 
 
-def _structure_from_features(data: Any, method: str, report: Report) -> LearntStructure:
+def _structure_from_features(
+    data: Any, method: str, kernel: KernelArguments, report: Report
+) -> LearntStructure:
     from tacit.core.input.read_mixed_table import read_mixed
-    from tacit.trees.learn.number_features import metric_distances
 
+    metric = kernel.metric(method)
     table = read_mixed(data)
     report(0.3, "distances")
-    distances = metric_distances(table)
+    distances = metric.distances(table)
     report(0.5, f"{method} of {len(table.schema)} columns")
+    if metric.printed:
+        return LearntStructure(printed_joining(distances, table.schema.names), distances)
     return structure_from_distances(method, table.schema.names, distances, table.n_rows)
 
 

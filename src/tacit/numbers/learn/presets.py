@@ -1,0 +1,62 @@
+"""The preset of `KernelTree`, and the arguments that go with it."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ArgumentError
+from tacit.trees.learn.selection.structures import STRUCTURES
+
+if TYPE_CHECKING:
+    from tacit.numbers.kernel_tree import KernelTree
+
+# Structures by name: the one that Algorithm 10 learns, and the one that needs no data.
+PRINTED_STRUCTURES = ("auto", "neighbor-joining", "star")
+# What the other arguments must be; "auto" for all of them stands for it.
+NEEDED: dict[str, Any] = {
+    "learn": "spectral",
+    "normal_scores": False,
+    "blend": False,
+    "n_views": 1,
+    "n_components": 1,
+    "n_bins": "auto",
+    "pseudo_counts": "auto",
+}
+
+
+def blends(model: KernelTree) -> bool:
+    """Whether answers of other predictors are averaged in; "auto": not as printed."""
+    return model.preset is None if isinstance(model.blend, str) else bool(model.blend)
+
+
+def uses_normal_scores(model: KernelTree) -> bool:
+    """Whether kernels work on normal scores; "auto": not as printed."""
+    if isinstance(model.normal_scores, str):
+        return model.preset is None
+    return bool(model.normal_scores)
+
+
+def check_preset(model: KernelTree) -> None:
+    """Check the preset of a model, and that its other arguments go with it."""
+    for name in ("blend", "normal_scores"):
+        value = getattr(model, name)
+        if isinstance(value, str) and value != "auto":
+            raise ArgumentError(f"{name}={value!r}; give True, False or 'auto'")
+    if model.preset is None:
+        return
+    if model.preset != "printed":
+        raise ArgumentError(f'preset={model.preset!r} is not known; give None or "printed"')
+    if isinstance(model.n_states, bool) or not isinstance(model.n_states, Integral):
+        raise _contradiction("n_states", model.n_states, "a number, the rank of all hidden nodes")
+    for name, needed in NEEDED.items():
+        value = getattr(model, name)
+        if value not in ("auto", needed):
+            raise _contradiction(name, value, f"{name}={needed!r}")
+    named = isinstance(model.structure, str) and model.structure in STRUCTURES
+    if named and model.structure not in PRINTED_STRUCTURES:
+        raise _contradiction("structure", model.structure, '"neighbor-joining", "star" or a tree')
+
+
+def _contradiction(name: str, value: Any, needed: str) -> ArgumentError:
+    return ArgumentError(f'{name}={value!r} does not go with preset="printed"; give {needed}')
