@@ -16,6 +16,7 @@ MODELS = {
     "kneser-ney": lambda: tacit.KneserNeyLM(3),
     "plain": lambda: tacit.KneserNeyLM(3, modified=False, interpolated=False, pads="all"),
     "on disk": lambda: tacit.KneserNeyLM(3, memory=1),
+    "ensemble on disk": lambda: tacit.PowerLowRankLM(2, memory=1),
     "classes": lambda: tacit.ClassLM(3),
     "ensemble": lambda: tacit.PowerLowRankLM(3, random_state=0),
 }

@@ -74,6 +74,9 @@ class PowerLowRankLM(LanguageModel):
         all.
     vocabulary, min_count, n_words, markers, unknown, progress
         See `KneserNeyLM`.
+    memory, folder
+        Count in pieces on disk, see `KneserNeyLM`. The bound is on counting alone: the n-grams with their
+        low rank factors must fit in memory.
     n_jobs : int, optional
         Threads; by default all processors. The model does not depend on it.
     random_state : int, Generator or None
@@ -123,6 +126,8 @@ class PowerLowRankLM(LanguageModel):
         n_words: int | None = None,
         markers: str = "error",
         unknown: str = "word",
+        memory: int | str | None = None,
+        folder: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         progress: Any = None,
@@ -141,6 +146,8 @@ class PowerLowRankLM(LanguageModel):
         self.n_words = n_words
         self.markers = markers
         self.unknown = unknown
+        self.memory = memory
+        self.folder = folder
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
@@ -164,12 +171,20 @@ class PowerLowRankLM(LanguageModel):
             Text that chooses ranks and weights. Each part is fitted once; its predictions of this text are
             kept and recombined.
         """
-        from tacit.language.learn.counting import count_in_memory
+        from tacit.language.learn.counting import counts_of
 
         self._check_arguments()
         reading = self._reading(pads=self._pads())
-        with reporting(self.progress) as report:
-            counts = count_in_memory(X, reading, lambda done, text: report(0.1 * done, text))
+        with (
+            reporting(self.progress) as report,
+            counts_of(
+                X,
+                reading,
+                memory=self.memory,
+                folder=self.folder,
+                report=lambda done, text: report(0.1 * done, text),
+            ) as counts,
+        ):
             held_out = None
             if validation is not None:
                 same = replace(reading, vocabulary=counts.vocabulary, min_count=1, n_words=None)

@@ -12,6 +12,7 @@ from tacit.language.kneser_ney_lm import KneserNeyLM
 from tacit.language.learn import counting as language_counting
 from tacit.language.learn.counting import memory_bytes
 from tacit.language.moments.ngram_counts import GramCounts, joint_counts
+from tacit.language.power_low_rank_lm import PowerLowRankLM
 
 
 def same(one, two):
@@ -36,6 +37,23 @@ def text(tmp_path, monkeypatch):
 @pytest.mark.parametrize("settings", [{}, {"min_count": 2, "order": 4}, {"pads": "all"}])
 def test_counting_on_disk_gives_the_same_model(text, settings):
     same(KneserNeyLM(memory=1, **settings).fit(text), KneserNeyLM(**settings).fit(text))
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"min_count": 2, "preset": "printed", "ranks": {2: (4,), 3: (2,)}}]
+)
+def test_counting_on_disk_gives_the_same_ensemble(text, tmp_path, settings):
+    held_out = text.read_text().splitlines()[:20]
+    expected = PowerLowRankLM(**settings).fit(text, validation=held_out)
+    work = tmp_path / "work"
+    actual = PowerLowRankLM(memory=1, folder=work, **settings).fit(text, validation=held_out)
+    assert len(list(work.glob("piece-*"))) > 5
+    assert actual.plans_ == expected.plans_
+    assert actual.vocabulary_ == expected.vocabulary_
+    assert np.array_equal(actual.line_scores(text).log_probs, expected.line_scores(text).log_probs)
+    # Pieces of a temporary folder are gone after the fit; the model is not.
+    model = PowerLowRankLM(memory=1, **settings).fit(text, validation=held_out)
+    assert model.perplexity(text) == expected.perplexity(text)
 
 
 def test_lists_are_read_twice_and_iterators_are_refused(text):
