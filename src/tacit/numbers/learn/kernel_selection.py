@@ -170,7 +170,7 @@ def fitted_operators(
     known = known_states(options.n_states, topology, tree)
     if is_observed(tree):
         network, record = observed_network(tree, moments, choice.rank)
-        return _normalised(network), record
+        return normalised(network), record
     states = state_counts(tree, moments.cards, known, choice.rank)
     assert states is not None
     factored = spectral(tree, moments, states, n_views=choice.n_views)
