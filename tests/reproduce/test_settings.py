@@ -172,11 +172,10 @@ def test_figure_6_6_has_64_leaves_three_shapes_and_two_processes():
     assert len({(case.process, case.tree) for case in cases}) == len(cases) == 6
     assert (paper("fig-6.6").sizes[0], paper("fig-6.6").sizes[-1]) == (200, 100_000)
     for rank in (2, 5, 8):
-        assert options("fig-6.6", f"kernel {rank}")[0] == {
-            "rank": rank,
-            "centred": False,
-            "join": "neighbor-joining",
-        }
+        assert options("fig-6.6", f"kernel {rank}, printed") == (
+            {"rank": rank, "printed": True, "join": "neighbor-joining"},
+            True,
+        )
 
 
 def test_figure_6_7_has_ten_sets_of_30_attributes_and_five_splits():
@@ -185,6 +184,9 @@ def test_figure_6_7_has_ten_sets_of_30_attributes_and_five_splits():
     assert paper("fig-6.7").sizes == (200, 600, 1400)
     assert paper("fig-6.7").n_seeds == 5
     assert 1400 + case.n_valid + case.n_test == 1994
+    for name in ("fig-6.5", "fig-6.7"):
+        printed = options(name, "kernel tree, printed")
+        assert printed == ({"n_states": 2, "preset": "printed"}, True)
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tacit.reproduce.numbers.fig_6_5 import BIC, DISCRETE, KDE, KERNEL, METHODS, ONE, TWO
+import tacit
+from tacit.reproduce.numbers import laplace
+from tacit.reproduce.numbers.fig_6_5 import (
+    BIC,
+    DISCRETE,
+    KDE,
+    KERNEL,
+    METHODS,
+    ONE,
+    PRINTED,
+    SELECTED,
+    TWO,
+)
 from tacit.reproduce.numbers.laplace import (
     STUDY,
     LaplaceCase,
@@ -45,7 +57,7 @@ def test_rows_come_from_the_truth():
 def test_every_estimate_has_integral_one_and_is_nearer_than_nothing(method):
     rows = drawn(3.0, 400, 0)
     density = learn(method, rows, 0)
-    side = np.linspace(-14, 14, 281)
+    side = np.linspace(-28, 28, 561)
     points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     assert density(points).sum() * 0.1**2 == pytest.approx(1, abs=0.02)
     actual = perform(Trial(STUDY, LaplaceCase(3.0), 400, 0, method))
@@ -90,7 +102,7 @@ def test_what_is_chosen_is_better_than_what_is_given():
         for method in (ONE, TWO, BIC, DISCRETE, KDE, KERNEL)
     }
     assert errors["Gaussians by BIC"] < errors["2 Gaussians"] < errors["Gaussian"]
-    assert errors["kernel tree"] == min(errors.values())
+    assert errors["kernel tree, Tacit"] == min(errors.values())
 
 
 def test_bic_can_choose_one_component():
@@ -99,3 +111,24 @@ def test_bic_can_choose_one_component():
     points = grid(1.0)[::100]
     # scikit-learn adds 1e-6 to variances.
     assert gaussians(rows, None, 0)(points) == pytest.approx(normal.pdf(points), rel=1e-4)
+
+
+def test_the_printed_tree_has_rank_2_and_the_median_bandwidth_or_one_that_held_out_rows_select(
+    monkeypatch,
+):
+    rows, points = drawn(3.0, 300, 0), grid(3.0)[::40]
+    table = {"x": rows[:, 0], "y": rows[:, 1]}
+    at_points = {"x": points[:, 0], "y": points[:, 1]}
+    thesis = tacit.KernelTree(2, preset="printed")
+    assert learn(PRINTED, rows, 0)(points) == pytest.approx(thesis.fit(table).density(at_points))
+    training, held_out = laplace._parts(rows, 0)
+    scores = {
+        multiple: tacit.KernelTree(2, preset="printed", bandwidth=multiple)
+        .fit({"x": training[:, 0], "y": training[:, 1]})
+        .score({"x": held_out[:, 0], "y": held_out[:, 1]})
+        for multiple in (1.0, 0.3, 0.01)
+    }
+    assert max(scores, key=scores.get) == 0.3
+    monkeypatch.setattr(laplace, "MULTIPLES", tuple(scores))
+    selected = tacit.KernelTree(2, preset="printed", bandwidth=0.3).fit(table)
+    assert learn(SELECTED, rows, 0)(points) == pytest.approx(selected.density(at_points))

@@ -1,16 +1,29 @@
 """Trees recovered from numbers: what is drawn, how far leaves are apart, and wrong hops."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import stats
 
+import tacit
 from tacit.evaluate import hop_error
 from tacit.reproduce.numbers import recovery
-from tacit.reproduce.numbers.fig_6_6 import CASES, CENTRED, CORRELATION, KERNEL, METHODS, SELECTED
+from tacit.reproduce.numbers.fig_6_6 import (
+    CASES,
+    CORRELATION,
+    KERNEL,
+    KERNEL_5,
+    METHODS,
+    RANKS,
+    TACIT_JOINED,
+    TACIT_KERNEL,
+)
 from tacit.reproduce.numbers.recovery import STUDY, ProcessCase, drawn, joined, true_tree
 from tacit.reproduce.runner.running import perform
 from tacit.reproduce.runner.trials import Trial
-from tacit.trees.structure.distances import Distances, gaussian_distances
+from tacit.trees.structure.distances import Distances
 from tacit.trees.structure.neighbour_joining import neighbor_joining
 
 
@@ -78,20 +91,33 @@ def test_kernels_find_what_correlations_cannot_see():
     one = case("sign-flip", "balanced", 8)
     errors = {
         method.name: perform(Trial(STUDY, one, 4000, 0, method)).hops
-        for method in (CORRELATION, KERNEL, CENTRED, SELECTED[2])
+        for method in (CORRELATION, KERNEL, TACIT_JOINED, TACIT_KERNEL)
     }
-    assert errors["Gaussian"] > 0
-    assert errors["kernel 2"] == errors["centred kernel"] == errors["centred kernel, selected"] == 0
+    assert errors.pop("Gaussian, printed") > 0
+    assert set(errors.values()) == {0}
 
 
 def test_the_error_is_that_of_the_tree_that_was_found():
     trial = Trial(STUDY, case("gaussian", "skewed"), 200, 0, CORRELATION)
-    tree = true_tree(trial.case, 0)
-    actual = neighbor_joining(
-        gaussian_distances(drawn(trial.case, 0, 200)).values, tree.observed, clip=True
+    tree, rows = true_tree(trial.case, 0), drawn(trial.case, 0, 200)
+    actual = neighbor_joining(-np.log(np.abs(np.corrcoef(rows.T))), tree.observed)
+    assert perform(trial).hops == pytest.approx(hop_error(actual, tree), rel=1e-5)
+    scores = stats.norm.ppf(stats.rankdata(rows, axis=0) / 201)
+    actual = neighbor_joining(-np.log(np.abs(np.corrcoef(scores.T))), tree.observed)
+    assert perform(replace(trial, method=RANKS)).hops == pytest.approx(
+        hop_error(actual, tree), rel=1e-5
     )
-    run = perform(trial)
-    assert run.hops == pytest.approx(hop_error(actual, tree), rel=1e-5)
+
+
+@pytest.mark.parametrize(("method", "rank"), [(KERNEL, 2), (KERNEL_5, 5)])
+def test_printed_kernel_trees_are_those_of_algorithm_10(method, rank):
+    trial = Trial(STUDY, case("sign-flip", "random"), 100, 0, method)
+    tree, rows = true_tree(trial.case, 0), drawn(trial.case, 0, 100)
+    table = dict(zip(tree.observed, rows.T, strict=True))
+    actual = tacit.learn_structure(
+        table, "neighbor-joining", metric="kernel", rank=rank, preset="printed"
+    )
+    assert 0 < perform(trial).hops == pytest.approx(hop_error(actual, tree), rel=1e-5)
 
 
 def test_all_methods_are_distinguished():

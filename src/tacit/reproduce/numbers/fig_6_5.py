@@ -1,8 +1,11 @@
 """Thesis, figure 6.5: the density of a mixture of two Laplace distributions in two columns.
 
 Its components are at (mu, mu) and (-mu, -mu); the error is the root of the sum of squared errors on a grid of
-61 x 61 points (the thesis does not say how many). Histograms and kernel estimates choose bins and bandwidth
-by held-out rows, and the mixture of Gaussians its number by BIC, which is more than the thesis grants them.
+61 x 61 points (the thesis does not say how many). The kernel tree of the thesis has the rank of the mixture,
+2; its bandwidth is not said of this figure. It is run with the median distance, the rule of the thesis
+elsewhere, and with the multiple of it that held-out rows select. Histograms and kernel estimates choose bins
+and bandwidth by held-out rows, and the mixture of Gaussians its number by BIC, which is more than the thesis
+grants them; it has no kernel estimate.
 """
 
 from __future__ import annotations
@@ -22,13 +25,21 @@ TWO = Method("2 Gaussians", "gaussians", (("n_components", 2),))
 BIC = Method("Gaussians by BIC", "gaussians", (("n_components", None),))
 DISCRETE = Method("histogram", "histogram")
 KDE = Method("kernel estimate", "kde")
-KERNEL = Method("kernel tree", "auto", (("learn", "auto"),))
-SPECTRAL = Method("spectral kernel tree", "spectral", (("learn", "spectral"),))
-OTHERS = (ONE, TWO, BIC, DISCRETE, KDE)
-METHODS = (*OTHERS, KERNEL, SPECTRAL)
-
-MANY = 5000  # rows from which on the kernel tree should be the best
-NEAR, AIM = 1.25, 1.10  # times the best of the others with fewer rows
+AS_PRINTED = (("n_states", 2), ("preset", "printed"))
+PRINTED = Method("kernel tree, printed", "kernel-tree", AS_PRINTED, as_printed=True)
+SELECTED = Method(
+    "kernel tree, printed, bandwidth selected",
+    "kernel-tree, bandwidth selected",
+    AS_PRINTED,
+    as_printed=True,
+)
+KERNEL = Method("kernel tree, Tacit", "kernel-tree", (("learn", "auto"),))
+SPECTRAL = Method("kernel tree, Tacit spectral", "kernel-tree", (("learn", "spectral"),))
+THESIS = (ONE, TWO, BIC, DISCRETE)
+OTHERS = (*THESIS, KDE)
+KERNELS = (PRINTED, SELECTED, KERNEL, SPECTRAL)
+METHODS = (*OTHERS, *KERNELS)
+TACIT_FORMS = {PRINTED.name: KERNEL.name, SELECTED.name: SPECTRAL.name}
 
 
 def _settings(sizes: Sequence[int], n_seeds: int, mus: Sequence[float] = (2, 4, 6)) -> Settings:
@@ -45,26 +56,35 @@ def ratio(runs: Runs, method: Method, size: int) -> float:
     return distance(runs, method, size) / min(distance(runs, other, size) for other in OTHERS)
 
 
-@inequality(f"from {MANY} rows on the kernel tree has the smallest error of all")
-def _best_with_many(runs: Runs) -> Finding:
-    ratios = [ratio(mu, KERNEL, n) for mu in runs.by_case() for n in runs.sizes if n >= MANY]
-    worst = f", at worst {max(ratios, default=0):.2f} of the best"
-    return counted(f"cells with {MANY} rows or more", [r < 1 for r in ratios], shown=worst)
+def _ahead(runs: Runs, method: Method) -> Finding:
+    """Whether a method has a smaller error than the others of the thesis everywhere."""
+    ratios = [
+        distance(mu, method, n) / min(distance(mu, other, n) for other in THESIS)
+        for mu in runs.by_case()
+        for n in runs.sizes
+    ]
+    worst = f", at worst {max(ratios):.2f} of the best"
+    return counted("distances and sizes", [r < 1 for r in ratios], shown=worst)
 
 
-@inequality(f"with fewer rows its error is at most {NEAR} times that of the best other one")
-def _near_with_few(runs: Runs) -> Finding:
-    ratios = [ratio(mu, KERNEL, n) for mu in runs.by_case() for n in runs.sizes if n < MANY]
-    nearer = sum(value <= AIM for value in ratios)
-    shown = f", at worst {max(ratios, default=0):.2f}; {nearer} within {AIM}"
-    return counted(f"cells with fewer than {MANY} rows", [r <= NEAR for r in ratios], shown=shown)
+@inequality(
+    "with the median bandwidth the kernel tree's error is below those of the Gaussian, the mixtures and the "
+    "histogram for every distance and size"
+)
+def _ahead_with_the_median(runs: Runs) -> Finding:
+    return _ahead(runs, PRINTED)
+
+
+@inequality("so it is with the bandwidth that held-out rows select")
+def _ahead_where_selected(runs: Runs) -> Finding:
+    return _ahead(runs, SELECTED)
 
 
 @inequality("its error is larger where components are closer")
 def _harder_when_closer(runs: Runs) -> Finding:
     by_distance = sorted(runs.by_case(), key=lambda mu: mu.case.mu)
     outcomes = [
-        distance(near, KERNEL, size) > distance(distant, KERNEL, size)
+        distance(near, PRINTED, size) > distance(distant, PRINTED, size)
         for size in runs.sizes
         for near, distant in pairwise(by_distance)
     ]
@@ -72,7 +92,7 @@ def _harder_when_closer(runs: Runs) -> Finding:
 
 
 def _table(runs: Runs) -> str:
-    """The medians of all methods, and the ratios of the kernel trees to the best other."""
+    """The medians of all methods, and those of the kernel trees divided by the best other one."""
     parts = []
     for mu in runs.by_case():
         rows = [
@@ -81,7 +101,7 @@ def _table(runs: Runs) -> str:
         ]
         rows += [
             (f"  {method.name} / best", [f"{ratio(mu, method, n):.2f}" for n in mu.sizes])
-            for method in (KERNEL, SPECTRAL)
+            for method in KERNELS
         ]
         parts += [f"mu = {mu.case.mu:g}", *aligned([str(n) for n in mu.sizes], rows)]
     return "\n".join(parts)
@@ -94,15 +114,16 @@ EXPERIMENT = Experiment(
         "The kernel tree has a smaller error than a Gaussian, mixtures of Gaussians and a histogram; errors "
         "are larger where the components are closer together."
     ),
-    parts=(_best_with_many, _near_with_few, _harder_when_closer),
+    parts=(_ahead_with_the_median, _ahead_where_selected, _harder_when_closer),
     settings={
         "paper": _settings((200, 500, 1000, 2000, 5000, 10_000, 20_000), 10),
         "small": _settings((200, 1000, 5000), 3),
         "tiny": _settings((100, 300), 1, mus=(3,)),
     },
-    lines=lines(OTHERS, {ONE.name: SPECTRAL.name}, KERNEL),
+    lines=lines((PRINTED, SELECTED, *OTHERS), TACIT_FORMS),
     panel_title=lambda case: f"mu = {case.mu:g}",
     measures=("distance",),
+    tacit_forms=TACIT_FORMS,
     over="draws",
     table=_table,
 )

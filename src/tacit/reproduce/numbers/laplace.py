@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tacit.numbers.kernel_tree import KernelTree
+
     Array = NDArray[np.float64]
     Density = Callable[[Array], Array]  # (point, 2) -> (point,)
 
@@ -27,6 +29,8 @@ MOST_COMPONENTS = 10  # of mixtures chosen by BIC
 BINS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 BANDWIDTHS = (0.04, 0.06, 0.09, 0.13, 0.18, 0.25, 0.35, 0.5, 0.7)  # in standard deviations
 MOST_HELD_OUT = 1000  # rows by which a bandwidth is chosen
+# Printed kernel trees, where the bandwidth is selected: among these multiples of the median distance.
+MULTIPLES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.13, 0.09, 0.06, 0.04)
 
 
 RESULTS: Results = {
@@ -115,6 +119,10 @@ def learn(method: Method, rows: Array, seed: int) -> Density:
         return histogram(rows, seed)
     if method.learn == "kde":
         return kernel_estimate(rows, seed)
+    if method.learn == "kernel-tree, bandwidth selected":
+        return kernel_tree(
+            rows, seed, bandwidth=selected_bandwidth(rows, seed, **options), **options
+        )
     return kernel_tree(rows, seed, **options)
 
 
@@ -193,11 +201,28 @@ def _kernels(rows: Array, points: Array, bandwidth: float) -> Array:
 
 def kernel_tree(rows: Array, seed: int, **options: Any) -> Density:
     """A tree of both columns with a hidden variable between them."""
+    model = _fitted(rows, seed, **options)
+    return lambda points: model.density(_columns(points))
+
+
+def selected_bandwidth(rows: Array, seed: int, **options: Any) -> float:
+    """The multiple of the median distance that gives held-out rows the highest likelihood."""
+    training, held_out = _parts(rows, seed)
+    table = _columns(held_out[:MOST_HELD_OUT])
+    return max(
+        MULTIPLES,
+        key=lambda bandwidth: _fitted(training, seed, bandwidth=bandwidth, **options).score(table),
+    )
+
+
+def _fitted(rows: Array, seed: int, **options: Any) -> KernelTree:
     from tacit.numbers.kernel_tree import KernelTree
 
-    model = KernelTree(random_state=seed, blend=False, **options)
-    model.fit({"x": rows[:, 0], "y": rows[:, 1]})
-    return lambda points: model.density({"x": points[:, 0], "y": points[:, 1]})
+    return KernelTree(random_state=seed, blend=False, **options).fit(_columns(rows))
+
+
+def _columns(points: Array) -> dict[str, Array]:
+    return {"x": points[:, 0], "y": points[:, 1]}
 
 
 def _parts(rows: Array, seed: int) -> tuple[Array, Array]:

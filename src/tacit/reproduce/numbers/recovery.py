@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from tacit.reproduce.runner.trials import Case, Fit, Results, Study, Trial, timed
@@ -27,8 +27,8 @@ GAUSSIAN, SIGN_FLIP = "gaussian", "sign-flip"
 BALANCED, SKEWED, RANDOM = "balanced", "skewed", "random"
 STRENGTHS = (0.7, 0.95)  # correlations along edges
 ROOT_MEANS = (-2.0, 2.0)
-# Fraction of a kernel's trace that its features may leave out.
-TOLERANCE = 1e-3
+# Fraction of a kernel's trace that its features may leave out, in Tacit's form and in the printed one.
+TOLERANCE, PRINTED_TOLERANCE = 1e-3, 1e-6
 
 
 RESULTS: Results = {
@@ -98,28 +98,56 @@ def _distances(
     case: ProcessCase, seed: int, n_rows: int, metric: str, options: tuple[tuple[str, Any], ...]
 ) -> Fit:
     """Distances between all columns, the same for every method of joining."""
-    from tacit.trees.learn.kernel_distances import kernel_distances
+    from tacit.trees.learn.kernel_distances import kernel_distances, printed_kernel_distances
     from tacit.trees.structure.distances import gaussian_distances, nonparanormal_distances
 
+    given = dict(options)
+    printed = given.pop("printed", False)
     if metric == "kernel":
-        moments = _kernel_moments(case, seed, n_rows)
-        return timed(kernel_distances, moments.value, spent=moments.seconds, **dict(options))
-    metrics = {"gaussian": gaussian_distances, "nonparanormal": nonparanormal_distances}
-    return timed(metrics[metric], drawn(case, seed, n_rows))
-
-
-@lru_cache(maxsize=1)
-def _kernel_moments(case: ProcessCase, seed: int, n_rows: int) -> Fit:
+        moments = _kernel_moments(case, seed, n_rows, printed)
+        names = true_tree(case, seed).observed
+        measure = partial(printed_kernel_distances, names=names) if printed else kernel_distances
+        return timed(measure, moments.value, spent=moments.seconds, **given)
     rows = drawn(case, seed, n_rows)
-    return timed(kernel_moments, list(rows.T))
+    if printed:
+        return timed(printed_distances, metric, rows)
+    metrics = {"gaussian": gaussian_distances, "nonparanormal": nonparanormal_distances}
+    return timed(metrics[metric], rows)
 
 
-def kernel_moments(columns: Sequence[NDArray[np.float64]]) -> FeatureMoments:
+def printed_distances(metric: str, rows: NDArray[np.float64]) -> Distances:
+    """Minus the logarithm of the size of correlations (Choi et al. 2011), without a ceiling.
+
+    Of numbers as they are, or ("nonparanormal") of their normal scores.
+    """
+    import numpy as np
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    from tacit.trees.structure.distances import Distances
+
+    if metric == "nonparanormal":
+        rows = ndtri(rankdata(rows, axis=0) / (len(rows) + 1))
+    values = -np.log(np.abs(np.corrcoef(rows.T)))
+    np.fill_diagonal(values, 0.0)
+    return Distances(values, np.ones(values.shape, dtype=bool))
+
+
+@lru_cache(maxsize=2)
+def _kernel_moments(case: ProcessCase, seed: int, n_rows: int, printed: bool) -> Fit:
+    rows = drawn(case, seed, n_rows)
+    tolerance = PRINTED_TOLERANCE if printed else TOLERANCE
+    return timed(kernel_moments, list(rows.T), tolerance)
+
+
+def kernel_moments(
+    columns: Sequence[NDArray[np.float64]], tolerance: float = TOLERANCE
+) -> FeatureMoments:
     """Moments of the kernel features of all columns."""
     from tacit.core.encoders.kernels import kernel_encoder, median_bandwidth
     from tacit.trees.moments.features import FeatureMoments
 
-    encoders = [kernel_encoder(column, median_bandwidth(column), TOLERANCE) for column in columns]
+    encoders = [kernel_encoder(column, median_bandwidth(column), tolerance) for column in columns]
     moments = FeatureMoments.of(list(columns), encoders)
     moments.pairs()
     return moments

@@ -57,6 +57,7 @@ MARKS = (
     (style.SKY, "P"),
     (style.DIM, "*"),
     (style.LINE, "<"),
+    (style.PALE_GREEN, ">"),
 )
 
 
