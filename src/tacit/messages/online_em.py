@@ -45,6 +45,14 @@ def checked_rates(learning_rate: Any) -> tuple[float, ...]:
     return tuple(map(float, rates))
 
 
+def checked_rate(learning_rate: Any) -> float:
+    """The only learning rate that an argument gives."""
+    rates = checked_rates(learning_rate)
+    if len(rates) > 1:
+        raise ArgumentError(f"learning_rate={learning_rate!r}; give a single number")
+    return rates[0]
+
+
 def best_of_rates(
     learn: Callable[[Schedule, np.random.Generator, np.random.Generator], EMRun],
     rates: Sequence[float],

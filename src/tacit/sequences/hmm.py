@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.errors import ArgumentError, NotAvailableError
+from tacit.messages.online_em import checked_rate
 from tacit.sequences.data.sequences import examples_of, lengths_from
 from tacit.sequences.emissions import EMISSIONS, emission_for, emission_of
 from tacit.sequences.hmm_forecasts import HMMForecasts
+from tacit.sequences.learn.hmm_presets import check_preset
 from tacit.sequences.learn.hmm_task import HMMSettings
 from tacit.sequences.model_files import HMM_FILE
 
@@ -45,6 +47,13 @@ class HMM(HMMForecasts):
         Length of the past and future windows around a symbol, with learn="auto", "tensor" and "spectral".
         One is too few to distinguish more states than symbols. "auto": one, and with learn="auto" as many
         as `n_states` needs.
+    preset : None or "printed"
+        "printed" goes with learn="spectral" and a given number of states: LearnHMM of Hsu, Kakade & Zhang
+        exactly as in print. Pairs are not scaled, and no frequencies are mixed into predictions. `values`
+        are the estimates of the paper.
+    windows : {"auto", "first", "all"}
+        Of the printed form: the first three symbols of each sequence, as in the paper ("auto"), or the
+        windows of three at all positions, with b_1 from the first symbols.
     stationary : bool
         Whether initial probabilities are the stationary distribution of the transitions.
     pseudo_counts : float or "auto"
@@ -56,9 +65,13 @@ class HMM(HMMForecasts):
         EM stops when a step gains less, in nats per position.
     max_iter : int
         Largest number of EM steps of each start.
+    learning_rate : float
+        Of learn="online-em", above 0.5 and up to 1: batch t has weight ``(t + 2) ** -learning_rate``
+        (Liang and Klein 2009).
     negative : {"floor", "nan", "raise"}
         The log-probability of a sequence if operators (learn="spectral") give one of its symbols an
-        estimate that is not positive: that of predictions made proper, NaN, or an error.
+        estimate that is not positive: that of predictions made proper (as printed, 1e-3 of the symbol's
+        frequency at such a position), NaN, or an error.
     unknown : {"error", "missing"}
         What queries do with a symbol that was not seen in training.
     n_jobs : int or None
@@ -103,11 +116,14 @@ class HMM(HMMForecasts):
         emissions: str = "auto",
         covariance: str = "full",
         features: int | str = "auto",
+        preset: str | None = None,
+        windows: str = "auto",
         stationary: bool = False,
         pseudo_counts: float | str = "auto",
         n_restarts: int = 5,
         tol: float = 5e-7,
         max_iter: int = 300,
+        learning_rate: float = 0.6,
         negative: str = "floor",
         unknown: str = "error",
         n_jobs: int | None = None,
@@ -119,11 +135,14 @@ class HMM(HMMForecasts):
         self.emissions = emissions
         self.covariance = covariance
         self.features = features
+        self.preset = preset
+        self.windows = windows
         self.stationary = stationary
         self.pseudo_counts = pseudo_counts
         self.n_restarts = n_restarts
         self.tol = tol
         self.max_iter = max_iter
+        self.learning_rate = learning_rate
         self.negative = negative
         self.unknown = unknown
         self.n_jobs = n_jobs
@@ -300,6 +319,7 @@ class HMM(HMMForecasts):
         check_choice("negative", self.negative, ("floor", "nan", "raise"))
         check_number("pseudo_counts", self.pseudo_counts, word="auto")
         check_number("tol", self.tol, positive=True)
+        check_preset(self)
         return HMMSettings(
             learn=self.learn,
             features=None if isinstance(self.features, str) else int(self.features),
@@ -313,4 +333,7 @@ class HMM(HMMForecasts):
             max_iter=int(self.max_iter),
             n_jobs=n_threads(self.n_jobs) or 1,
             seed=seed_from(self.random_state),
+            preset=self.preset,
+            windows="first" if self.preset and self.windows == "auto" else self.windows,
+            learning_rate=checked_rate(self.learning_rate),
         )

@@ -101,6 +101,22 @@ class HMMQueries(CountedSequences):
 
     # -- queries ----------------------------------------------------------------------------------
 
+    def values(self, X: Any, lengths: Any = None) -> Array:
+        """(sequence,) raw values of sequences: those of operators are no probabilities, some may be negative.
+
+        Products of operators, b_inf' B ... b_1 in Hsu, Kakade & Zhang (2012); with hidden states the
+        probabilities of the sequences. A missing symbol is summed out.
+        """
+        from tacit.sequences.loops.automata import values
+
+        self._check_fitted()
+        self._symbols_only("values")
+        operators, sequences = self.operators_, self._read(X, lengths)
+        steps = np.ascontiguousarray(operators.steps)
+        initial, stop = map(np.ascontiguousarray, (operators.initial, operators.stop))
+        through = steps.sum(axis=0)
+        return np.asarray(values(initial, steps, through, stop, sequences.codes, sequences.ends))
+
     def filter(self, X: Any, lengths: Any = None) -> Any:
         """P(state at each position | all up to and including it): (time, state) for each sequence.
 

@@ -91,7 +91,8 @@ class Categorical:
         from tacit.sequences.learn.hmm_task import Task
 
         counts, windows = (None, None) if stream is None else (stream.counts, stream.windows)
-        task = Task(data, settings, counts, held_out, report or silent, windows)
+        heads = None if stream is None else stream.heads
+        task = Task(data, settings, counts, held_out, report or silent, windows, given_heads=heads)
         return learn_symbols(task, n_states)
 
     def evidence(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, RankError, TooExpensiveError
+from tacit.messages.online_em import Schedule
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.learn.hmm_task import HMMSettings, Task, frequencies, row_counts, spectrum
 from tacit.sequences.model.chains import ChainTables
@@ -183,6 +184,7 @@ def _online(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
         n_passes=PASSES,
         batch=BATCH,
         pseudo_counts=row_counts(settings),
+        schedule=Schedule(decay=settings.learning_rate),
         random_state=rng,
         progress=task.progress,
     )
@@ -249,7 +251,10 @@ def continued(
         All sequences so far, which the pseudo-counts are added to.
     settings : HMMSettings
     """
+    schedule, pseudo_counts = Schedule(decay=settings.learning_rate), row_counts(settings)
     for low in range(0, len(sequences.lengths), BATCH):
         batch = sequences.take(np.arange(low, min(low + BATCH, len(sequences.lengths))))
-        online = online.updated(batch, n_sequences=n_seen, pseudo_counts=row_counts(settings))
+        online = online.updated(
+            batch, n_sequences=n_seen, pseudo_counts=pseudo_counts, schedule=schedule
+        )
     return online

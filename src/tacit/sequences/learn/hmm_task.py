@@ -38,6 +38,11 @@ class HMMSettings:
     max_iter: int
     n_jobs: int
     seed: int
+    preset: str | None = None
+    windows: str = (
+        "all"  # of the printed form: "first" three symbols of each sequence, or "all" windows
+    )
+    learning_rate: float = 0.6  # of stepwise EM
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,7 @@ class Task:
     report: Report = silent
     given_windows: WindowMoments | None = None  # the same of longer windows
     search: Search | None = None  # how "auto" compares starts
+    given_heads: NgramCounts | None = None  # counts of the first three symbols of each sequence
 
     @cached_property
     def counts(self) -> NgramCounts:
@@ -60,6 +66,11 @@ class Task:
         if self.given_counts is not None:
             return self.given_counts
         return NgramCounts.of(self.sequences, n_jobs=self.settings.n_jobs)
+
+    @cached_property
+    def heads(self) -> NgramCounts:
+        """Counts of the first three symbols of each sequence."""
+        return self.given_heads if self.given_heads is not None else head_counts(self.sequences)
 
     def windows(self, reach: int) -> WindowMoments:
         """Windows with longer pasts and futures.
@@ -90,6 +101,16 @@ class Task:
         """Report a step of EM."""
         done = min(step / max(self.settings.max_iter, 1), 1.0)
         self.report(done, f"step {step}: {objective:.1f} nats")
+
+
+def head_counts(sequences: Sequences) -> NgramCounts:
+    """Counts of the first three symbols of each sequence, and of nothing else."""
+    from tacit.sequences.moments.ngrams import NgramCounts
+
+    lengths = np.minimum(sequences.lengths, 3)
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    places = np.repeat(sequences.ends[:-1], lengths) + within
+    return NgramCounts.of(sequences.pieces(places, lengths))
 
 
 def frequencies(task: Task) -> Array:

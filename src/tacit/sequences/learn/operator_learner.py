@@ -26,11 +26,13 @@ USUAL_FALLBACK = 0.03  # where nothing can be held out
 def learn_operators(task: Task, rank: int) -> tuple[ProperOperators, Diagnostics]:
     """Operators of a rank, with a weight of the symbols' frequencies in their predictions.
 
-    The weight is selected on held-out sequences.
+    The weight is selected on held-out sequences; the printed form has none.
     """
     from tacit.messages.repairs import Repairs
     from tacit.sequences.learn.selection import left_out
 
+    if task.settings.preset == "printed":
+        return printed_operators(task, rank)
     operators, diagnostics = _operators(task, rank)
     sequences, scores, repairs = task.sequences, dict[float, float](), Repairs()
     if task.validation is not None:
@@ -51,6 +53,34 @@ def learn_operators(task: Task, rank: int) -> tuple[ProperOperators, Diagnostics
         "candidates_fallback": table,
         "held_out_repairs": repairs.as_dict(),
         **diagnostics,
+    }
+
+
+def printed_operators(task: Task, rank: int) -> tuple[ProperOperators, Diagnostics]:
+    """The operators b_1, b_inf and B_x of Hsu, Kakade and Zhang (2012), LearnHMM, as printed.
+
+    All are from the first three symbols of each sequence. Or P_21, P_3x1 and the P_1 of b_inf are from all
+    windows of three, and the P_1 of b_1 from the first symbols: each is then about the same states. Symbols
+    are not scaled by their frequencies.
+    """
+    from tacit.sequences.learn.spectral.hmm import pair_values, spectral_hmm
+    from tacit.sequences.query.proper_operators import ProperOperators
+
+    is_first = task.settings.windows == "first"
+    counts = task.heads if is_first else task.counts
+    if not counts.triples.total:
+        raise DataError(
+            f'no window of three symbols was observed with windows="{task.settings.windows}"; give longer '
+            f"sequences, or ones whose first symbols are not missing"
+        )
+    moments = counts.window_moments()
+    if is_first:
+        moments = replace(moments, first=moments.one)
+    return ProperOperators(spectral_hmm(moments, rank, scaled=False), frequencies(task), 0.0), {
+        "fallback": 0.0,
+        "windows": task.settings.windows,
+        "n_windows": int(moments.n_windows),
+        "singular_values": pair_values(moments, 2 * rank + 8).tolist(),
     }
 
 

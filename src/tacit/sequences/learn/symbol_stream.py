@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.learn.fit import FittedHMM, fit_hmm, unvisited
 from tacit.sequences.learn.hmm_learners import continued
+from tacit.sequences.learn.hmm_task import head_counts
 from tacit.sequences.moments.ngrams import NgramCounts
 from tacit.sequences.moments.symbol_windows import symbol_windows
 
@@ -67,12 +68,16 @@ class Stream:
     sample: Sample
     windows: WindowMoments | None = None  # with longer pasts and futures
     online: OnlineHmm | None = None
+    heads: NgramCounts | None = (
+        None  # of the first three symbols of each sequence, if these are used
+    )
 
     @staticmethod
     def of(data: Sequences, settings: HMMSettings) -> Stream:
         """Of the first chunk."""
         counts = NgramCounts.of(data, n_jobs=settings.n_jobs)
-        return Stream(counts, Sample.of(data, settings.seed), _windows(data, settings))
+        sample, windows = Sample.of(data, settings.seed), _windows(data, settings)
+        return Stream(counts, sample, windows, heads=_heads(data, settings))
 
     @property
     def data(self) -> Sequences:
@@ -98,7 +103,10 @@ class Stream:
         more = _windows(data, settings)
         if windows is not None and more is not None:
             windows = windows + more
-        return Stream(counts, self.sample.joined(data), windows, online)
+        heads, more_heads = self.heads, _heads(data, settings)
+        if heads is not None and more_heads is not None:
+            heads = heads + more_heads
+        return Stream(counts, self.sample.joined(data), windows, online, heads)
 
     def fitted(
         self, emission: Emission, n_states: int | str, settings: HMMSettings, report: Report
@@ -136,6 +144,11 @@ def _windows(data: Sequences, settings: HMMSettings) -> WindowMoments | None:
     if settings.learn not in ("auto", "spectral", "tensor") or (settings.features or 1) == 1:
         return None
     return symbol_windows(data, settings.features or 1)
+
+
+def _heads(data: Sequences, settings: HMMSettings) -> NgramCounts | None:
+    is_used = settings.preset == "printed" and settings.windows == "first"
+    return head_counts(data) if is_used else None
 
 
 def lowest(numbers: NDArray[np.uint64], lengths: Integers, most: int) -> Integers:

@@ -23,6 +23,7 @@ Integers = NDArray[np.int64]
 
 _AT_ONCE = 1 << 19  # positions of a block
 _FEW_AT_ONCE = 1 << 15  # where each position has a prediction
+FLOOR = 1e-3  # of the symbol's frequency: a prediction clipped at zero, as in trees
 
 
 def evidence_blocks(
@@ -76,7 +77,9 @@ def log_probs_of(
     logs, improper, repairs, n_restarts = [np.zeros(0)], [np.zeros(0)], Repairs(), 0
     for ends in end_blocks(sequences.ends, _FEW_AT_ONCE):
         steps = parameters.step_logs(sequences.codes[ends[0] : ends[-1]], np.diff(ends))
-        logs.append(sums_of(steps.logs, ends - ends[0]))
+        floors = _floors(parameters, sequences.codes[ends[0] : ends[-1]])
+        is_zero = np.isneginf(steps.logs) & steps.improper
+        logs.append(sums_of(np.where(is_zero, floors, steps.logs), ends - ends[0]))
         improper.append(sums_of(steps.improper.astype(np.float64), ends - ends[0]))
         repairs, n_restarts = repairs + steps.repairs, n_restarts + steps.n_restarts
     log_probs, not_positive = np.concatenate(logs), np.concatenate(improper) > 0
@@ -93,6 +96,12 @@ def log_probs_of(
         "n_restarts": n_restarts,
         "n_sequences_not_positive": int(not_positive.sum()),
     }
+
+
+def _floors(parameters: ProperOperators, codes: NDArray[np.int32]) -> Array:
+    """(position,) logs of what stands for a prediction that was clipped at zero, where none are mixed in."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(FLOOR * parameters.frequencies[codes]))
 
 
 def end_blocks(ends: Integers, most: int) -> Iterator[Integers]:

@@ -330,6 +330,7 @@ def stepwise_hmm(
     n_passes: int = 5,
     batch: int = 256,
     pseudo_counts: float | tuple[float, float, float] = 1.0,
+    schedule: Schedule | None = None,
     random_state: Any = None,
     progress: Progress | None = None,
 ) -> ChainTables:
@@ -341,7 +342,9 @@ def stepwise_hmm(
         order = rng.permutation(n)
         for low in range(0, n, batch):
             chosen = sequences.take(np.sort(order[low : low + batch]))
-            online = online.updated(chosen, n_sequences=n, pseudo_counts=pseudo_counts)
+            online = online.updated(
+                chosen, n_sequences=n, pseudo_counts=pseudo_counts, schedule=schedule
+            )
         if progress is not None:
             progress(turn + 1, float(log_likelihoods(online.tables, sequences).sum()))
     return online.tables

@@ -60,7 +60,7 @@ def supported_states(moments: TripleMoments, most: int) -> int:
     return max(int((views.values[:most] > floor).sum()), 1)
 
 
-def spectral_hmm(moments: TripleMoments, rank: int) -> Operators:
+def spectral_hmm(moments: TripleMoments, rank: int, *, scaled: bool = True) -> Operators:
     """Operators of an HMM: Hsu, Kakade and Zhang (2012), algorithm LearnHMM, with windows of all positions.
 
     Pairs and triples are of the same windows; only the first state uses the first symbols of sequences.
@@ -69,13 +69,17 @@ def spectral_hmm(moments: TripleMoments, rank: int) -> Operators:
     ----------
     moments : TripleMoments
     rank : int
+    scaled : bool
+        Whether symbols are scaled by one over the roots of their frequencies; without, as printed.
 
     Raises
     ------
     RankError
         If the pairs of neighbours have fewer singular values than `rank` that are not zero.
     """
-    before, now = _scale(moments.one, moments), _scale(_sums(moments.pairs12, 0), moments)
+    before = now = np.ones(len(moments.one))
+    if scaled:
+        before, now = _scale(moments.one, moments), _scale(_sums(moments.pairs12, 0), moments)
     left, values, right = _leading(_scaled(now, moments.pairs12.T, before), rank)
     usable = int((values > _ZERO * values[0]).sum())
     _check_rank(rank, usable, "rank")
@@ -83,6 +87,11 @@ def spectral_hmm(moments: TripleMoments, rank: int) -> Operators:
     inverse = before[:, None] * right[:rank].T / values[:rank]  # (a, n)   (u' P21)^+
     steps = moments.between(inverse, u)  # (symbol, n, m)
     return Operators.of_steps(u.T @ moments.first, steps, inverse.T @ moments.one)
+
+
+def pair_values(moments: TripleMoments, most: int) -> Array:
+    """The largest singular values of the pairs of neighbours as they are."""
+    return _leading(moments.pairs12, most)[1][:most]
 
 
 def _check_rank(requested: int, usable: int, name: str) -> None:
