@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -53,7 +54,7 @@ class FittedAutomaton(AutomatonQueries):
             held_out = PrefixTree.of(self._read_new(validation, symbols=sequences.symbols))
             if not held_out.n_sequences:
                 raise DataError("validation holds no sequence; give some, or leave it out")
-        self._learn(tree, held_out)
+        self._learn(tree, held_out, sequences.symbols)
         self.symbols_ = sequences.symbols
         self.tree_ = tree if held_out is None else tree + held_out
         self._set_n_features_in(X, sequences)
@@ -87,7 +88,7 @@ class FittedAutomaton(AutomatonQueries):
         known = symbols if before is None else self.symbols_
         sequences = self._read_new(X, lengths_from(X, y, lengths), known)
         tree = PrefixTree.of(sequences) if before is None else before + PrefixTree.of(sequences)
-        self._learn(tree, None)
+        self._learn(tree, None, sequences.symbols)
         self.symbols_, self.tree_ = sequences.symbols, tree
         self._set_n_features_in(X, sequences)
         return self
@@ -99,9 +100,14 @@ class FittedAutomaton(AutomatonQueries):
         raise NotImplementedError
 
     def _learn_from(
-        self, tree: PrefixTree, held_out: PrefixTree | None, seed: int, report: Report
+        self,
+        tree: PrefixTree,
+        held_out: PrefixTree | None,
+        seed: int,
+        report: Report,
+        symbols: tuple[Hashable, ...],
     ) -> None:
-        """Set the attributes learnt from one tree and selected by another."""
+        """Set the attributes learnt from one tree over some symbols and selected by another."""
         raise NotImplementedError
 
     def _has_choices(self) -> bool:
@@ -110,7 +116,9 @@ class FittedAutomaton(AutomatonQueries):
 
     # -- private ----------------------------------------------------------------------------------
 
-    def _learn(self, tree: PrefixTree, held_out: PrefixTree | None) -> None:
+    def _learn(
+        self, tree: PrefixTree, held_out: PrefixTree | None, symbols: tuple[Hashable, ...] = ()
+    ) -> None:
         if not tree.n_sequences:
             raise DataError("there is not a single sequence to learn from; give some")
         if tree.n_symbols == 0:
@@ -122,4 +130,4 @@ class FittedAutomaton(AutomatonQueries):
             n_held_out = min(round(HELD_OUT * n), MOST_HELD_OUT)
             tree, held_out = tree.divided(n_held_out, np.random.default_rng(seed))
         with self._working() as report:
-            self._learn_from(tree, held_out, seed, report)
+            self._learn_from(tree, held_out, seed, report, symbols)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -217,11 +218,17 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
         return isinstance(self.n_states, str) or isinstance(self.tied, str)
 
     def _learn_from(
-        self, tree: PrefixTree, held_out: PrefixTree | None, seed: int, report: Report
+        self,
+        tree: PrefixTree,
+        held_out: PrefixTree | None,
+        seed: int,
+        report: Report,
+        symbols: tuple[Hashable, ...],
     ) -> None:
         from tacit.sequences.learn.probabilistic_automata import Learning
         from tacit.sequences.query.mean_automata import MeanAutomaton
 
+        del symbols  # codes are enough
         settings = self._settings(seed)
         if held_out is None:
             n_states = settings.n_states or min(_FEW_STATES, tree.n_nodes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.errors import ArgumentError
 from tacit.sequences.automaton_fitting import FittedAutomaton
+from tacit.sequences.data.strings import check_strings, is_pair_of_strings, read_strings
 from tacit.sequences.model_files import WEIGHTED_AUTOMATON_FILE
 
 if TYPE_CHECKING:
@@ -39,14 +42,15 @@ class WeightedAutomaton(FittedAutomaton):
         Length of the automaton's states.
     statistics : {"auto", "string", "prefix", "substring"}
         What is counted of a string: sequences equal to it, sequences that begin with it, or occurrences.
-    basis : int or "auto"
-        Strings on each side of the Hankel matrix: the most frequent ones.
+    basis : int, "auto" or (prefixes, suffixes)
+        Strings on each side of the Hankel matrix: so many of the most frequent ones, or given ones, each a
+        list of symbols (or a text of characters); the empty one counts only if it is among them.
     scaled : bool or "auto"
         Whether rows and columns are scaled by how frequent their strings are.
     mixing : float or "auto"
         The weight of the n-grams in predictions.
     max_length : int
-        Of the strings on each side.
+        Of the most frequent strings on each side.
     unknown : {"error", "missing"}
         What queries do with a symbol that was not seen in training.
     n_jobs : int or None
@@ -87,7 +91,7 @@ class WeightedAutomaton(FittedAutomaton):
         rank: int | str = "auto",
         statistics: str = "auto",
         *,
-        basis: int | str = "auto",
+        basis: int | str | tuple[Any, Any] = "auto",
         scaled: bool | str = "auto",
         mixing: float | str = "auto",
         max_length: int = 5,
@@ -188,12 +192,19 @@ class WeightedAutomaton(FittedAutomaton):
         return None in selectable
 
     def _learn_from(
-        self, tree: PrefixTree, held_out: PrefixTree | None, seed: int, report: Report
+        self,
+        tree: PrefixTree,
+        held_out: PrefixTree | None,
+        seed: int,
+        report: Report,
+        symbols: tuple[Hashable, ...],
     ) -> None:
         from tacit.sequences.learn.weighted_automata import default_settings, learn_weighted
 
         del seed  # nothing is drawn
         settings = self._settings()
+        if is_pair_of_strings(self.basis):
+            settings = replace(settings, basis=read_strings(self.basis, symbols))
         if held_out is None:
             settings = default_settings(tree, settings)
         learnt = learn_weighted(tree, held_out, settings, report)
@@ -208,7 +219,7 @@ class WeightedAutomaton(FittedAutomaton):
             "singular_values": learnt.singular_values.tolist(),
             "n_kept": chosen.rank,
             "statistics": chosen.statistics,
-            "basis": chosen.basis,
+            "basis": chosen.plain_basis,
             "scaled": chosen.scaled,
             "mixing": chosen.mixing,
             "spectral_radius": radius,
@@ -223,8 +234,12 @@ class WeightedAutomaton(FittedAutomaton):
         """The arguments about learning, checked."""
         from tacit.sequences.learn.weighted_automata import WeightedSettings
 
-        for name in ("rank", "basis"):
-            check_count(name, getattr(self, name), word="auto")
+        check_count("rank", self.rank, word="auto")
+        basis: Any = self.basis
+        if is_pair_of_strings(basis):
+            check_strings(basis)
+            basis = 1  # read once the symbols are known
+        check_count("basis", basis, word="auto")
         check_choice("statistics", self.statistics, STATISTICS)
         check_number("mixing", self.mixing, word="auto")
         check_count("max_length", self.max_length)
@@ -239,7 +254,7 @@ class WeightedAutomaton(FittedAutomaton):
         return WeightedSettings(
             or_none(self.rank),
             or_none(self.statistics),
-            or_none(self.basis),
+            or_none(basis),
             or_none(self.scaled),
             or_none(self.mixing),
             int(self.max_length),

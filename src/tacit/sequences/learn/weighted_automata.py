@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.core.progress import Report, silent
 from tacit.errors import RankError
 from tacit.messages.repairs import Repairs
+from tacit.sequences.data.strings import Strings
 from tacit.sequences.model.automata import Automaton, HankelFactors, hankel_factors, hankel_values
 from tacit.sequences.model.interpolated_ngrams import Ngrams
 from tacit.sequences.moments.hankel import STATISTICS, HankelBlocks, SubstringCounts, hankel_blocks
@@ -35,10 +36,21 @@ class WeightedSettings:
 
     rank: int | None = None
     statistics: str | None = None
-    basis: int | None = None
+    basis: int | Strings | None = None
     scaled: bool | None = None
     mixing: float | None = None
     side: int = SIDE
+
+    @property
+    def longest(self) -> int:
+        """Symbols of the longest strings that are counted."""
+        given = self.basis
+        return given.longest if isinstance(given, Strings) else 2 * self.side + 1
+
+    @property
+    def plain_basis(self) -> int | dict[str, int] | None:
+        """The number of strings on each side, or of given prefixes and suffixes."""
+        return self.basis.sizes if isinstance(self.basis, Strings) else self.basis
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +78,13 @@ def learn_weighted(
     """
     candidates: list[tuple[float, WeightedSettings]] = []
     if held_out is not None:
-        counts = SubstringCounts.of(tree, 2 * settings.side + 1)
+        counts = SubstringCounts.of(tree, settings.longest)
         candidates = _scored_choices(tree, counts, held_out, settings, report)
         settings = max(candidates, key=lambda candidate: candidate[0])[1]
-        counts = counts + SubstringCounts.of(held_out, 2 * settings.side + 1)
+        counts = counts + SubstringCounts.of(held_out, settings.longest)
         tree = tree + held_out
     else:
-        counts = SubstringCounts.of(tree, 2 * settings.side + 1)
+        counts = SubstringCounts.of(tree, settings.longest)
     report(0.9, "all sequences")
     rank, mixing = settings.rank, settings.mixing
     assert rank is not None
@@ -186,7 +198,7 @@ def _plain(choice: WeightedSettings) -> dict[str, Any]:
     return {
         "rank": choice.rank,
         "statistics": choice.statistics,
-        "basis": choice.basis,
+        "basis": choice.plain_basis,
         "scaled": choice.scaled,
         "mixing": choice.mixing,
     }
@@ -196,7 +208,7 @@ def selected_settings(
     tree: PrefixTree, held_out: PrefixTree, settings: WeightedSettings
 ) -> WeightedSettings:
     """The settings of highest held-out likelihood."""
-    counts = SubstringCounts.of(tree, 2 * settings.side + 1)
+    counts = SubstringCounts.of(tree, settings.longest)
     candidates = _scored_choices(tree, counts, held_out, settings, silent)
     return max(candidates, key=lambda candidate: candidate[0])[1]
 
@@ -204,7 +216,7 @@ def selected_settings(
 def weighted_automaton(tree: PrefixTree, choice: WeightedSettings) -> Automaton:
     """The automaton of complete settings, of a smaller rank where the counts do not support it."""
     assert choice.rank is not None
-    counts = SubstringCounts.of(tree, 2 * choice.side + 1)
+    counts = SubstringCounts.of(tree, choice.longest)
     factors = _factors(counts, choice, choice.rank)
     return factors.automaton(max(min(choice.rank, factors.max_rank), 1))
 
@@ -220,5 +232,5 @@ def default_settings(tree: PrefixTree, settings: WeightedSettings) -> WeightedSe
     )
     if filled.rank is not None:
         return filled
-    counts = SubstringCounts.of(tree, 2 * filled.side + 1)
+    counts = SubstringCounts.of(tree, filled.longest)
     return replace(filled, rank=max(min(_factors(counts, filled, 4).max_rank, 4), 1))

@@ -8,6 +8,7 @@ skipped.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
 from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.data.strings import Strings
 from tacit.sequences.moments.prefixes import Levels, PrefixTree
 
 Integers = NDArray[np.int64]
@@ -140,6 +142,18 @@ class SubstringCounts:
             out.append(tuple(reversed(word)))
         return out
 
+    def places(self, words: Iterable[tuple[int, ...]]) -> Integers:
+        """The strings of some symbols; -1 where they were not observed."""
+        known: dict[tuple[int, ...], int] = {(): 0}
+
+        def place(word: tuple[int, ...]) -> int:
+            if word not in known:
+                before = np.array([place(word[:-1])])
+                known[word] = int(self.children(before, np.array(word[-1:]))[0])
+            return known[word]
+
+        return np.array([place(word) for word in words], dtype=np.int64)
+
     def most_frequent(self, values: Integers, n_strings: int, max_length: int) -> Integers:
         """The strings of largest value up to a length; of equal ones the shorter first."""
         candidates = np.arange(int(np.searchsorted(self._depths, max_length, side="right")))
@@ -202,31 +216,36 @@ _VALUES = {
 
 
 def hankel_blocks(
-    counts: SubstringCounts, statistics: str, n_basis: int, max_length: int
+    counts: SubstringCounts, statistics: str, basis: int | Strings, max_length: int
 ) -> HankelBlocks:
-    """The Hankel blocks of one of the three statistics, on the most frequent strings.
+    """The Hankel blocks of one of the three statistics, on the most frequent or on given strings.
 
     Parameters
     ----------
     counts : SubstringCounts
-        Of strings up to at least ``2 * max_length + 1`` symbols.
+        Of strings up to at least ``2 * max_length + 1`` symbols, or the longest of given strings.
     statistics : {"string", "prefix", "substring"}
         The value f(x): the proportion of sequences that are x, that begin with x, or the mean number of
         occurrences of x.
-    n_basis : int
-        Number of prefixes, and of suffixes.
+    basis : int or Strings
+        Number of prefixes, and of suffixes; or these themselves. The values of strings that were not observed
+        are zero.
     max_length : int
-        The longest of these.
+        The longest of the most frequent ones.
     """
-    if counts.max_length < 2 * max_length + 1:
+    needed = basis.longest if isinstance(basis, Strings) else 2 * max_length + 1
+    if counts.max_length < needed:
         raise ArgumentError(
-            f"strings up to length {counts.max_length} were counted, but sides of length {max_length} need "
-            f"{2 * max_length + 1}"
+            f"strings up to length {counts.max_length} were counted, but the blocks need {needed}"
         )
     joint, first, anywhere, last, beyond = (getattr(counts, name) for name in _VALUES[statistics])
-    rows = counts.most_frequent(beyond, n_basis, max_length)
-    columns = counts.most_frequent(anywhere, n_basis, max_length)
-    words = counts.words(columns)
+    if isinstance(basis, Strings):
+        rows, columns = counts.places(basis.prefixes), counts.places(basis.suffixes)
+        words = list(basis.suffixes)
+    else:
+        rows = counts.most_frequent(beyond, basis, max_length)
+        columns = counts.most_frequent(anywhere, basis, max_length)
+        words = counts.words(columns)
     dense = len(rows) * len(columns) * (counts.n_symbols + 1) <= _DENSE_CELLS
     n_sequences = max(counts.n_sequences, 1)
     value = joint / n_sequences
@@ -239,11 +258,14 @@ def hankel_blocks(
     return HankelBlocks(
         hankel,
         tuple(together[a * n_rows : (a + 1) * n_rows] for a in symbols.tolist()),
-        first[columns] / n_sequences,
-        anywhere[columns] / n_sequences,
-        last[rows] / n_sequences,
-        beyond[rows] / n_sequences,
+        *(_values(column, columns) / n_sequences for column in (first, anywhere)),
+        *(_values(column, rows) / n_sequences for column in (last, beyond)),
     )
+
+
+def _values(column: Integers, strings: Integers) -> Array:
+    """The values of some strings, zero where they were not observed."""
+    return np.where(strings >= 0, column[strings], 0).astype(np.float64)
 
 
 def _block(
