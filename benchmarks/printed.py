@@ -1,10 +1,13 @@
-"""The algorithms of the papers as printed, beside Tacit's own forms on the same rows.
+"""The algorithms of the papers as printed, beside Tacit's own forms on the same data.
 
-    python benchmarks/printed.py            all of it (three minutes)
-    python benchmarks/printed.py --quick    less of it (half a minute)
+    python benchmarks/printed.py                 all of it (minutes)
+    python benchmarks/printed.py --quick         less of it (a minute)
+    python benchmarks/printed.py --only chains   one part: trees, graphs, chains, densities or structures
 
-Latent trees of 6 categories and 2 states, their structure given. The error is that of the papers, the mean of
-|estimate - truth| / truth over 1,000 rows that were not learnt from; the figures are medians over the models.
+Latent trees of 6 categories and 2 states; graphs with loops of 2 states (hidden Markov models of order 2 and
+3, a factorial one, a graph of treewidth 3); hidden Markov models. Their structure is given. The error is that
+of the papers, the mean of |estimate - truth| / truth over 1,000 rows or sequences of 10 symbols that were not
+learnt from; estimates count as they are, negative ones too. The figures are medians over the models.
 
 Then trees of numbers: five columns of Laplace distributions around 2 and -2, with the same error of the
 density where the structure is given; and structures of 16 columns, learnt from numbers without correlation
@@ -16,7 +19,6 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,8 @@ from tacit.reproduce.runner.running import perform
 from tacit.reproduce.runner.trials import Trial
 from tacit.reproduce.trees.synthetic import errors, with_all_categories
 from tacit.toy.exact import joint_table
+
+Measure = Callable[[str, int, int], dict[str, float]]
 
 TREES = ("star4", "star6", "star9", "t33", "broad4", "deep4", "bin4")
 TENSOR: dict[str, Any] = {"learn": "spectral", "representation": "tensor"}
@@ -61,8 +65,35 @@ SHAPES = ("balanced", "random", "skewed")
 MOST_STAR_LEAVES = 6
 
 
-def measured(name: str, n_rows: int, seed: int) -> dict[str, float]:
-    """The error of every form on one draw."""
+GRAPHS: dict[str, Callable[[int], Any]] = {
+    "order 2, 10 places": lambda seed: tacit.toy.random_hmm_model(
+        10, order=2, n_categories=4, random_state=seed
+    ),
+    "order 3, 10 places": lambda seed: tacit.toy.random_hmm_model(
+        10, order=3, n_categories=4, random_state=seed
+    ),
+    "factorial, 8 places": lambda seed: tacit.toy.random_factorial_model(
+        8, n_categories=16, random_state=seed
+    ),
+    "treewidth 3": lambda seed: tacit.toy.random_loopy_model(n_categories=16, random_state=seed),
+}
+GRAPH_FORMS: dict[str, dict[str, Any]] = {
+    "printed (2015, Algorithm 6)": {"preset": "printed"},
+    "printed, linear systems of 3 views": {"preset": "printed", "n_views": 3},
+    "Tacit": {},
+}
+
+CHAINS = {"3 states, 8 symbols": (3, 8), "5 states, 20 symbols": (5, 20)}
+LENGTH, JUDGED_LENGTH = 20, 10
+CHAIN_FORMS: dict[str, dict[str, Any]] = {
+    "printed (Hsu et al., first windows)": {"preset": "printed"},
+    "printed, all windows": {"preset": "printed", "windows": "all"},
+    "Tacit": {},
+}
+
+
+def tree_errors(name: str, n_rows: int, seed: int) -> dict[str, float]:
+    """The error of every form on one draw from a tree."""
     truth = tacit.toy.random_tree_model(
         topology=tacit.toy.named_topology(name), n_states=2, n_categories=6, random_state=seed
     )
@@ -78,7 +109,33 @@ def measured(name: str, n_rows: int, seed: int) -> dict[str, float]:
     return outcomes
 
 
-def measured_densities(n_rows: int, seed: int) -> dict[str, float]:
+def graph_errors(name: str, n_rows: int, seed: int) -> dict[str, float]:
+    """The error of every form on one draw from a graph with loops."""
+    truth = GRAPHS[name](seed)
+    train, test = truth.sample(n_rows, [seed, 1]), truth.sample(1000, [seed, 2])
+    rows, right = with_all_categories(train, truth.cards[0]), truth.log_prob(test)
+    outcomes = {}
+    for form, arguments in GRAPH_FORMS.items():
+        model = tacit.LatentJunctionTree(truth.graph, 2, "spectral", **arguments).fit(rows)
+        outcomes[form] = float(errors(model.network_, test, right)["error"])
+    return outcomes
+
+
+def chain_errors(name: str, n_sequences: int, seed: int) -> dict[str, float]:
+    """The error of every form on sequences drawn from a hidden Markov model."""
+    n_states, n_symbols = CHAINS[name]
+    truth = tacit.toy.random_hmm(n_states, n_symbols, random_state=seed)
+    train = truth.sample(n_sequences, LENGTH, random_state=[seed, 1])
+    test = truth.sample(1000, JUDGED_LENGTH, random_state=[seed, 2])
+    right = np.exp(truth.log_prob(test))
+    outcomes = {}
+    for form, arguments in CHAIN_FORMS.items():
+        model = tacit.HMM(n_states, "spectral", **arguments).fit(train)
+        outcomes[form] = float(np.mean(np.abs(model.values(test) - right) / right))
+    return outcomes
+
+
+def density_errors(_: str, n_rows: int, seed: int) -> dict[str, float]:
     """The error of the density of every kernel form on one draw."""
     tree = tacit.toy.random_topology(5, n_children=(2, 2), random_state=seed)
     truth = tacit.toy.random_tree_model(
@@ -102,7 +159,7 @@ def measured_densities(n_rows: int, seed: int) -> dict[str, float]:
     return outcomes
 
 
-def measured_structures(shape: str, n_rows: int, seed: int) -> dict[str, float]:
+def structure_errors(shape: str, n_rows: int, seed: int) -> dict[str, float]:
     """The wrong hops of every kernel form on one draw."""
     case = ProcessCase(SIGN_FLIP, shape, n_leaves=16)
     methods = (KERNEL, KERNEL_5, KERNEL_8, TACIT_JOINED, TACIT_KERNEL)
@@ -111,15 +168,16 @@ def measured_structures(shape: str, n_rows: int, seed: int) -> dict[str, float]:
     }
 
 
-def show(
-    title: str, sizes: Sequence[int], n_models: int, measure: Callable[[int, int], dict[str, float]]
-) -> None:
-    """A table of medians over models: a line for each form, a column for each number of rows."""
-    runs = {n_rows: [measure(n_rows, seed) for seed in range(n_models)] for n_rows in sizes}
-    print(f"\n{title:40}" + "".join(f"{n_rows:>10,}" for n_rows in sizes))
-    for form in runs[sizes[0]][0]:
-        medians = [statistics.median(run[form] for run in runs[n]) for n in sizes]
-        print(f"{form:40}" + "".join(f"{median:10.3f}" for median in medians), flush=True)
+SIZES, NUMBER_SIZES = (1000, 10_000, 100_000), (200, 1000, 5000)
+QUICK_SIZES, QUICK_NUMBER_SIZES = (1000, 10_000), (1000, 5000)
+# Names, sizes, sizes of the quick form, and the errors on one draw.
+PARTS: dict[str, tuple[Sequence[str], Sequence[int], Sequence[int], Measure]] = {
+    "trees": (TREES, SIZES, QUICK_SIZES, tree_errors),
+    "graphs": (tuple(GRAPHS), SIZES, QUICK_SIZES, graph_errors),
+    "chains": (tuple(CHAINS), SIZES, QUICK_SIZES, chain_errors),
+    "densities": (("numbers",), NUMBER_SIZES, QUICK_NUMBER_SIZES, density_errors),
+    "structures": (SHAPES, (100, *NUMBER_SIZES), (100, *QUICK_NUMBER_SIZES), structure_errors),
+}
 
 
 def main() -> None:
@@ -127,15 +185,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
-    sizes, n_models = ((1000, 10_000), 3) if quick else ((1000, 10_000, 100_000), 10)
-    for name in TREES:
-        show(name, sizes, n_models, partial(measured, name))
-    sizes = (1000, 5000) if quick else (200, 1000, 5000)
-    show("numbers: error of the density", sizes, n_models, measured_densities)
-    for shape in SHAPES:
-        title = f"numbers, {shape} trees: wrong hops"
-        show(title, (100, *sizes), n_models, partial(measured_structures, shape))
+    parser.add_argument("--only", choices=tuple(PARTS))
+    arguments = parser.parse_args()
+    n_models = 3 if arguments.quick else 10
+    for part in (arguments.only,) if arguments.only else PARTS:
+        names, all_sizes, quick_sizes, measure = PARTS[part]
+        sizes = quick_sizes if arguments.quick else all_sizes
+        for name in names:
+            runs = {n: [measure(name, n, seed) for seed in range(n_models)] for n in sizes}
+            print(f"\n{part + ': ' + name:40}" + "".join(f"{size:>10,}" for size in sizes))
+            for form in runs[sizes[0]][0]:
+                medians = [statistics.median(run[form] for run in runs[n]) for n in sizes]
+                print(f"{form:40}" + "".join(f"{median:10.3f}" for median in medians), flush=True)
 
 
 if __name__ == "__main__":
