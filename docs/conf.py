@@ -3,6 +3,9 @@
 import inspect
 from pathlib import Path
 
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
+
 import tacit
 
 project = "Tacit"
@@ -20,8 +23,9 @@ exclude_patterns = ["_build", "templates"]
 html_static_path = ["static"]
 html_css_files = ["tacit.css"]
 
-# Formulas are written in plain characters: they can be read in the source and without a network. Only the
-# long ones of sample_sizes.rst are mathematics.
+# Formulas are written in plain characters: they can be read in the source. Only the long ones of
+# sample_sizes.rst are mathematics, as MathML, which browsers show without a network.
+html_math_renderer = "mathml"
 
 # A reference to a name of Tacit that does not exist is an error; other projects are not linked.
 nitpicky = True
@@ -73,7 +77,15 @@ def skip_foreign_member(app, what, name, member, skip, options):
     return True if module and module.split(".")[0] != "tacit" else None
 
 
+def formula(translator, node):
+    """Write a formula as MathML, in a paragraph of its own if it is one in the source."""
+    is_block = node.tagname == "math_block"
+    translator.body.append(tex2mathml(node.astext(), as_block=is_block))
+    raise SkipNode
+
+
 def setup(app):
+    app.add_html_math_renderer("mathml", (formula, None), (formula, None))
     page = Path(app.srcdir, "api", "generated", "index.rst")
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(reference_page(), encoding="utf-8")

@@ -175,7 +175,7 @@ def test_the_counterexample_to_theorem_4_is_one_in_the_papers_own_words():
     ranks = {("l", "m"): 2, ("r", "m"): 2}
     tree = "((0,1)l,2,(3,4)r)m;"
     ours = hierarchical_decomposition(tensor, tree, ranks, linker="marginals").error
-    assert np.abs(mirrored - ours**2).min() < 1e-10
+    assert np.abs(mirrored - ours**2).min() < 1e-15
 
 
 def test_entries_are_those_of_the_product_of_all_factors():
