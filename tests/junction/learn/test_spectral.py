@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.core.loops.acceleration import normalise
+from tacit.errors import TopologyError
 from tacit.junction.learn.spectral import junction_spectral
 from tacit.junction.model.shared_tables import ties
 from tacit.junction.moments.homogeneous import ShiftedMoments
@@ -105,6 +106,42 @@ def test_observed_variables_inside_are_the_graph_too():
     assert joint_table(tied.tables(parameters_of(tied, model))) == pytest.approx(
         model.joint_table(), abs=1e-12
     )
+
+
+def random_parents(seed):
+    """A random graph: up to six hidden variables, and observed ones that others may depend on."""
+    rng = np.random.default_rng(seed)
+    n_hidden, density = int(rng.integers(1, 7)), 0.8 * rng.random()
+    parents = {}
+    for number in range(n_hidden):
+        above = [f"h{other}" for other in range(number) if rng.random() < density][:3]
+        if number and not above and rng.random() < 0.7:
+            above = [f"h{int(rng.integers(number))}"]
+        parents[f"h{number}"] = tuple(above)
+    observed = []
+    for number in range(int(rng.integers(2, 8))):
+        hidden = rng.integers(n_hidden, size=int(rng.integers(1, 3)))
+        above = sorted({f"h{int(other)}" for other in hidden})
+        if observed and rng.random() < 0.15:
+            above.append(str(rng.choice(observed)))
+        observed.append(f"x{number}")
+        parents[observed[-1]] = tuple(above)
+    return parents, observed
+
+
+def test_tables_of_random_graphs_are_the_graphs():
+    compared = 0
+    for seed in (*range(300), 451, 878, 1041, 1280):
+        parents, observed = random_parents(seed)
+        model = random_graph_model(parents, observed, n_categories=2, random_state=seed)
+        try:
+            tied = ties(junction_of(model))
+        except TopologyError:  # a hidden variable that is not identifiable
+            continue
+        compared += 1
+        joint = joint_table(tied.tables(parameters_of(tied, model)))
+        assert joint == pytest.approx(model.joint_table(), abs=1e-12), seed
+    assert compared > 250
 
 
 @pytest.mark.parametrize("whiten", [True, False])

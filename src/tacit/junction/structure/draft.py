@@ -32,7 +32,8 @@ class JunctionDraft:
         self.near: dict[int, list[int]] = {at: [] for at in self.members}
         self.leaves: dict[int, list[str]] = {at: [] for at in self.members}
         self.is_bag = dict.fromkeys(self.members, True)
-        self.lightened: dict[int, frozenset[str]] = {}  # variables that `shrink` took from a node
+        # Variables whose joint table an edge holds since `shrink` made its ends smaller than cliques.
+        self.covered: dict[frozenset[int], frozenset[str]] = {}
         for one, other in edges:
             between = self.add(bags[one] & bags[other])
             for end in (one, other):
@@ -64,6 +65,7 @@ class JunctionDraft:
         for other in around:
             self.near[other].remove(node)
         del self.members[node], self.leaves[node], self.is_bag[node]
+        self.covered = {edge: names for edge, names in self.covered.items() if node not in edge}
         return around
 
     def degree(self, node: int) -> int:
@@ -141,10 +143,13 @@ class JunctionDraft:
                 or self.count(one) * self.count(other) > through
             ):
                 continue
-            members = self.members[node]
+            members, before = self.members[node], self.covered
+            beside = [before.get(frozenset((node, end)), frozenset()) for end in around]
             self.drop(node)
             self.join(*around)
+            self.covered[frozenset(around)] = members.union(*beside)
             if not self._holds(members):
+                self.covered = before
                 self.near[around[0]].remove(around[1])
                 self.near[around[1]].remove(around[0])
                 self.members[node], self.leaves[node], self.near[node] = members, [], []
@@ -162,7 +167,9 @@ class JunctionDraft:
             self.members[node] = before - {name}
             if self._holds({name}):
                 self.is_bag[node] = False
-                self.lightened[node] = self.lightened.get(node, frozenset()) | {name}
+                (holder,) = (other for other in self.near[node] if name in self.members[other])
+                edge = frozenset((node, holder))
+                self.covered[edge] = self.covered.get(edge, frozenset()) | before
             else:
                 self.members[node] = before
 
@@ -210,11 +217,12 @@ class JunctionDraft:
             self.near[node].remove(branch)
             self.near[branch].remove(node)
             self.join(new, branch)
+            if covered := self.covered.pop(frozenset((node, branch)), None):
+                self.covered[frozenset((new, branch))] = covered
 
     def crossing(self, node: int, other: int) -> frozenset[str]:
         """The variables of a node that its table with a neighbour needs."""
         if not (self.is_bag[node] or self.is_bag[other]):
             return self.members[node]
-        if self.lightened.get(node, frozenset()) & self.members[other]:
-            return self.members[node]  # they depend on what the neighbour holds for this node
-        return self.members[node] & (self.members[other] | self.lightened.get(other, frozenset()))
+        covered = self.covered.get(frozenset((node, other)), frozenset())
+        return self.members[node] & (self.members[other] | covered)
