@@ -371,6 +371,15 @@ def test_a_rank_that_is_too_low_asks_for_infinitely_many_rows():
     assert all(bound.n_rows == math.inf for bound in sample_size_bounds(tables))
 
 
+def test_more_states_than_categories_ask_for_infinitely_many_rows():
+    topology = tacit.Topology.from_newick("((a,b)l,c,d)m;")
+    model = tacit.toy.random_tree_model(
+        topology=topology, n_states=3, n_categories=2, random_state=0
+    )
+    bounds = sample_size_bounds(model)
+    assert [bound.n_rows for bound in bounds] == [math.inf] * 4
+
+
 def test_numbers_beyond_all_doubles_have_a_logarithm():
     model = tacit.toy.random_tree_model(
         topology=tacit.Topology.star([f"x{i}" for i in range(300)]), random_state=0
@@ -395,6 +404,18 @@ def test_operators_have_none():
     tree = tacit.LatentTree(2, truth.topology, learn="spectral").fit(truth.sample(500, 0))
     with pytest.raises(ArgumentTypeError, match="no probability tables"):
         sample_size_bounds(tree)
+
+
+@pytest.mark.parametrize("name", ["KernelTree", "KernelHMM", "HigherOrderHMM"])
+def test_tables_of_bins_and_joint_states_are_refused(name):
+    numbers = np.random.default_rng(0).normal(size=(60, 3))
+    model = {
+        "KernelTree": lambda: tacit.KernelTree(2, "star").fit(numbers),
+        "KernelHMM": lambda: tacit.KernelHMM(2).fit(numbers),
+        "HigherOrderHMM": lambda: tacit.HigherOrderHMM(2, 2, learn="em", tol=0.01).fit(numbers > 0),
+    }[name]()
+    with pytest.raises(ArgumentTypeError, match=name):
+        sample_size_bounds(model)
 
 
 def test_an_observed_inner_node_is_refused():

@@ -201,9 +201,8 @@ class SentenceConstants:
     @cached_property
     def smallest(self) -> float:
         """sigma*(x): the smallest m-th singular value of the covariance of two words."""
-        values = np.linalg.svd(self.covariances, compute_uv=False)[..., self.tree.S_H - 1]
-        value = float(values.min())
-        return value if value > _ZERO else 0.0
+        m, words = self.tree.S_H, range(len(self.covariances))
+        return min(singular_value(self.covariances[j, k], m) for j in words for k in words)
 
     def similar(self, bandwidth: float) -> float:
         """nu_x, equation 8.11, where all sentences have these tags: the fraction of covariances in a ball."""

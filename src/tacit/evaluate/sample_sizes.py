@@ -143,11 +143,16 @@ def sample_size_bounds(
     ['Parikh 2015, Theorem 1', 'Parikh 2015, Theorem 3']
     """
     from tacit.messages.network import Tables
+    from tacit.sequences.hmm import HMM
     from tacit.sequences.model.chains import ChainTables
+    from tacit.trees.latent_class import LatentClass
+    from tacit.trees.latent_tree import LatentTree
 
     _check_precision(error, failure)
     check_count("length", length)
-    parameters = parameters_of(model)
+    # Tables of other estimators are about bins of numbers or joint states.
+    is_known = not hasattr(model, "fit") or isinstance(model, (HMM, LatentClass, LatentTree))
+    parameters = parameters_of(model) if is_known else None
     if isinstance(parameters, Tables):
         return _tree_bounds(TreeConstants(parameters), error, failure)
     if isinstance(parameters, ChainTables):
