@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.encoders.given_features import are_given
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.junction.model_files import JUNCTION_FILE, graph_argument, restored_junction
 from tacit.trees.model.components import topology_of
@@ -34,7 +35,7 @@ class JunctionEstimator(TreeModel):
     learn: str
     preset: str | None
     n_views: int | str
-    features: int
+    features: Any
     n_restarts: int
     tol: float | str
     stopping: str
@@ -81,7 +82,8 @@ class JunctionEstimator(TreeModel):
         table = self._read(X, None)
         latent = self._latent_graph(table.schema)
         states = hidden_states(self.n_states, latent, table.schema, default=2)
-        return plan_of(*junction_of(latent, table.schema, states), table.n_rows, self.features)
+        features = 1 if are_given(self.features) else self.features
+        return plan_of(*junction_of(latent, table.schema, states), table.n_rows, features)
 
     @property
     def n_parameters_(self) -> int:
@@ -181,8 +183,9 @@ class LatentJunctionTree(JunctionEstimator):
         Which columns stand for a side the thesis leaves open; the most dependent ones do.
     n_views : int or "auto"
         Of "spectral": sets of columns that each linear system uses; "auto" is 3, and 1 as printed.
-    features : int
-        Of "spectral": columns that a set has at most.
+    features : int, str, array, mapping or callable
+        Of "spectral": columns that a set has at most, or features of all columns on a side of a separator, as
+        for `LatentTree`.
     n_restarts, tol, stopping, max_iter, learning_rate, pseudo_counts : optional
         Of EM, as for `LatentTree`; with learn="auto", held-out rows choose the pseudo-counts.
     negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
@@ -215,7 +218,7 @@ class LatentJunctionTree(JunctionEstimator):
         *,
         preset: str | None = None,
         n_views: int | str = "auto",
-        features: int = 4,
+        features: Any = 4,
         n_restarts: int = 5,
         tol: float | str = "auto",
         stopping: str = "gain",

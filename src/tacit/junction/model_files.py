@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tacit.core.encoders.given_features import plain_features
 from tacit.core.files.fields import Arrays, Field
 from tacit.core.files.header_values import Value, integer
 from tacit.core.files.saved_model import ModelFile
@@ -98,7 +99,7 @@ JUNCTION_FILE = ModelFile(
     Field("graph_", Value(_plain_graph, _graph), get=lambda model: model.junction_.graph),
     Field("states_", Value(dict, _states), get=lambda model: model.node_states_),
     Field("parameters_", PARAMETERS, sizes=LEAVES),
-    arguments={"graph": None},
+    arguments={"graph": None, "features": plain_features},
     columns=lambda model: model.schema_.names,
     upgrade=_upgrade,
 )

@@ -57,7 +57,7 @@ class LatentClass(LatentTree):
         learn: str = "auto",
         *,
         n_views: int = 5,
-        features: int = 3,
+        features: Any = 3,
         n_restarts: int = 5,
         tol: float | str = "auto",
         stopping: str = "gain",

@@ -61,8 +61,15 @@ class LatentTree(TreeModel):
     window : int, None or "auto"
         Leaves outside an edge that the linker of "hierarchical" looks at; None for all. "auto" is 2, and all
         as printed.
-    features : int
-        Leaves whose joint category is one view where hidden states are more than a leaf's categories.
+    features : int, str, array, mapping or callable
+        What represents a side of an edge where hidden states are more than a column's categories. An
+        integer: the joint category of up to so many columns, which are chosen. The others are features of all
+        columns on a side, for learn="spectral" (Parikh 2015, section 4.4.2), from rows without missing cells.
+        "concatenated": indicators of each column, one after the other. "joint": indicators of the joint
+        category. An array (category, feature), or a mapping of columns to such arrays, in the order of
+        `categories_`: the vector of each column's category, one after the other; columns not named have
+        indicators. A callable phi: gets a dict of column to array (row,) of categories, and returns an array
+        (row, feature), whose rows depend on nothing but their own categories; files do not hold it.
     n_restarts, max_iter : int
         Of EM: random starts; largest number of steps.
     learning_rate : float or list of float
@@ -136,7 +143,7 @@ class LatentTree(TreeModel):
         siblings: str = "adopted",
         n_views: int | str = "auto",
         window: int | str | None = "auto",
-        features: int = 3,
+        features: Any = 3,
         n_restarts: int = 5,
         tol: float | str = "auto",
         stopping: str = "gain",

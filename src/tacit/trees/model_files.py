@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tacit.core.encoders.given_features import plain_features
 from tacit.core.files.fields import Arrays, Field
 from tacit.core.files.header_values import Value
 from tacit.core.files.saved_model import ModelFile
@@ -77,7 +78,7 @@ TREE_FILE = ModelFile(
     Field("schema_", SCHEMA, sizes=COLUMNS),
     Field("topology_", TOPOLOGY),
     Field("parameters_", PARAMETERS, sizes=LEAVES),
-    arguments={"structure": structure_argument},
+    arguments={"structure": structure_argument, "features": plain_features},
     columns=lambda model: model.schema_.names,
     upgrade=upgrade_tree,
 )

@@ -13,6 +13,7 @@ from tacit.core.arguments import check_choice, check_count, check_number, seed_f
 from tacit.core.input.read_table import encode
 from tacit.core.threads import n_threads
 from tacit.errors import ArgumentError, ArgumentTypeError
+from tacit.junction.learn.given_features import check_junction_features
 from tacit.junction.learn.learners import JUNCTION_LEARNERS, JunctionJob
 from tacit.junction.learn.presets import check_preset, n_views_of
 from tacit.junction.model.shared_tables import tied
@@ -68,10 +69,11 @@ def settings_of(model: JunctionEstimator) -> Settings:
     """The arguments of a model about learning, checked."""
     check_choice("learn", model.learn, tuple(JUNCTION_LEARNERS))
     model._check_policies()
-    for name in ("features", "n_restarts", "max_iter"):
+    for name in ("n_restarts", "max_iter"):
         check_count(name, getattr(model, name))
     check_count("n_views", model.n_views, word="auto")
     check_preset(model)
+    check_junction_features(model)
     check_stopping(model.tol, model.stopping, model.learn)
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
     return Settings(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.em import AbsoluteGain, EMRun, run_accelerated_em, run_em
+from tacit.core.encoders.given_features import are_given
 from tacit.core.input.table import Table
 from tacit.core.progress import silent
 from tacit.junction.model.shared_tables import Ties
@@ -202,6 +203,12 @@ def learn_spectral(job: JunctionJob) -> Learnt:
     from tacit.junction.learn.spectral import junction_spectral
 
     job.report(0.1, "counting and factorising")
+    if are_given(job.settings.features):
+        from tacit.junction.learn.given_features import junction_from_features
+
+        printed = job.settings.preset == "printed"
+        factored = junction_from_features(job, printed=printed)
+        return Learnt(factored.network, factored.report.as_dict())
     as_printed: dict[str, Any] = {"whiten": False, "cut": 0.0}
     with one_blas_thread():
         factored = junction_spectral(

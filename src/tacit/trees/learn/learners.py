@@ -20,6 +20,7 @@ from tacit.core.em import (
     run_accelerated_em,
     run_em,
 )
+from tacit.core.encoders.given_features import are_given
 from tacit.core.input.table import Table
 from tacit.core.progress import silent
 from tacit.core.threads import n_threads
@@ -45,7 +46,7 @@ from tacit.trees.learn.em.defaults import (
     least_gain,
     prior_strength,
 )
-from tacit.trees.learn.presets import N_VIEWS, WINDOW, check_preset, views_and_window
+from tacit.trees.learn.presets import N_VIEWS, WINDOW, check_spectral, views_and_window
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Settings:
     representation: str = "auto"
     siblings: str = "adopted"
     window: int | None = WINDOW
-    features: int = 3
+    features: Any = 3  # a number of columns, or features given by the user
     n_restarts: int = 5
     tol: float | str = "auto"
     stopping: str = "gain"
@@ -95,11 +96,11 @@ def settings_of(model: LatentTree) -> Settings:
             f'learn="auto" only'
         )
     check_choice("representation", model.representation, REPRESENTATIONS)
-    for name in ("features", "n_restarts", "max_iter"):
+    for name in ("n_restarts", "max_iter"):
         check_count(name, getattr(model, name))
     check_count("n_views", model.n_views, word="auto")
     check_count("window", model.window, none_is="all leaves", word="auto")
-    check_preset(model)
+    check_spectral(model)
     n_views, window = views_and_window(model)
     check_stopping(model.tol, model.stopping, model.learn)
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
@@ -295,6 +296,10 @@ def learn_spectral(job: Job) -> Learnt:
     from tacit.trees.learn.spectral.operators import spectral
 
     job.report(0.1, "counting and factorising")
+    if are_given(job.settings.features):
+        from tacit.trees.learn.given_features import operators_from_features
+
+        return Learnt(*operators_from_features(job))
     if job.settings.preset == "printed":
         from tacit.trees.learn.spectral.printed import printed_operators
 

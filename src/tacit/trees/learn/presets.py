@@ -1,10 +1,11 @@
-"""The presets of `LatentTree`, and the arguments that go with them."""
+"""The presets of `LatentTree`, and checks of arguments that go with each other."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.core.arguments import check_choice
+from tacit.core.arguments import check_choice, check_count
+from tacit.core.encoders.given_features import are_given, check_given
 from tacit.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ def views_and_window(model: LatentTree) -> tuple[int, int | None]:
     )
 
 
-def check_preset(model: LatentTree) -> None:
-    """Check the preset of a model, and that its other arguments go with it."""
+def check_spectral(model: LatentTree) -> None:
+    """Check the features and the preset of a model, and that its other arguments go with them."""
+    check_features(model)
     check_choice("siblings", model.siblings, SIBLINGS)
     if model.preset is None:
         return
@@ -45,6 +47,23 @@ def check_preset(model: LatentTree) -> None:
         )
     elif model.representation == "matrix" and model.n_views not in ("auto", 1):
         raise _contradiction("n_views", model.n_views, "n_views=1 with products of matrices")
+
+
+def check_features(model: Any) -> None:
+    """Check `features`: a number of columns, or features given by the user, which spectral learning uses."""
+    if not are_given(model.features):
+        check_count("features", model.features)
+        return
+    check_given(model.features)
+    if model.learn != "spectral":
+        raise ArgumentError(
+            f'features that are not a number go with learn="spectral", not with learn={model.learn!r}'
+        )
+    if getattr(model, "representation", None) == "matrix":
+        raise ArgumentError(
+            'features that are not a number do not go with representation="matrix"; give "tensor" or '
+            '"train"'
+        )
 
 
 def _contradiction(name: str, value: Any, needed: str) -> ArgumentError:

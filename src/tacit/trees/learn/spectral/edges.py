@@ -93,7 +93,7 @@ def edge_bases(
             single[shape].append(edge)
         else:
             grouped.append(edge)
-    bases_of = _whitened_bases if pairs.whiten else _plain_bases
+    bases_of = whitened_bases if pairs.whiten else plain_bases
     out: dict[Key, EdgeBasis] = {}
     for members in single.values():
         stack = sides_from_pairs(pairs, [edges[edge] for edge in members])
@@ -129,7 +129,7 @@ def edge_bases(
     return out
 
 
-def _plain_bases(
+def plain_bases(
     stack: Stack, edges: Sequence[EdgeViews], cut: float, shrink: bool
 ) -> list[EdgeBasis]:
     """The bases of edges of equal shape: singular vectors of the tables as they are."""
@@ -144,7 +144,7 @@ def _plain_bases(
     return _cut_bases(stack, edges, left, right_inverse, values, thresholds, ranks, strengths)
 
 
-def _whitened_bases(
+def whitened_bases(
     stack: Stack, edges: Sequence[EdgeViews], cut: float, shrink: bool
 ) -> list[EdgeBasis]:
     """The same, with the constant as the first direction, and the others with mean zero.

@@ -176,7 +176,7 @@ def _triads(
 
 def node_cores(
     tree: RootedTree,
-    moments: Moments,
+    moments: Moments | Projecting,
     bases: Mapping[int, EdgeBasis],
     nodes: Sequence[int],
 ) -> dict[int, Dense]:

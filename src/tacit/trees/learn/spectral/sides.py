@@ -137,8 +137,21 @@ def sides_from_whitened_tables(
 ) -> tuple[Stack, list[EdgeViews]]:
     """The same for one edge whose leaves have features that are whitened."""
     assert pairs.whitening is not None
-    widths = np.array([block.shape[1] for block in blocks])
     below, above = _group_turns(views, blocks, moments.n_rows, pairs.whitening)
+    return whitened_sides(views, blocks, (below, above), moments.n_rows, whiten=pairs.whiten)
+
+
+def whitened_sides(
+    views: EdgeViews,
+    blocks: Sequence[Array],
+    turns: tuple[Turn, Sequence[Turn]],
+    n_rows: float,
+    *,
+    whiten: bool = True,
+) -> tuple[Stack, list[EdgeViews]]:
+    """The tables of one edge, with the whitening of what is below it and of each view above it."""
+    below, above = turns
+    widths = np.array([block.shape[1] for block in blocks])
     whitened = WhitenedSides.of(np.concatenate(blocks, axis=1), below, above)
     blocks = [
         below.inverse_root @ block @ turn.inverse_root
@@ -148,19 +161,17 @@ def sides_from_whitened_tables(
     strengths = []
     for block, one in zip(blocks, np.split(high[0], np.cumsum(widths)[:-1]), strict=True):
         by_row, by_column = block @ one, low[0] @ block
-        residual = (
-            block - np.outer(by_row, by_column) / (low[0] @ by_row) if pairs.whiten else block
-        )
-        strength = view_strengths(residual[None], np.array([views.rank]), whiten=pairs.whiten)
+        residual = block - np.outer(by_row, by_column) / (low[0] @ by_row) if whiten else block
+        strength = view_strengths(residual[None], np.array([views.rank]), whiten=whiten)
         strengths.append(float(strength[0]))
-    weights = view_weights(np.array([strengths]), whiten=pairs.whiten)
-    variances = weights**2 / max(moments.n_rows, 1)
+    weights = view_weights(np.array([strengths]), whiten=whiten)
+    variances = weights**2 / max(n_rows, 1)
     freedoms = np.array([[turn.freedom for turn in above]])
     stack = Stack(
         joint=np.concatenate(blocks, axis=1)[None],
         rows=np.ones((1, len(blocks[0]))),
         columns=np.repeat(weights, widths, axis=1),
-        levels=noise_levels(variances, np.array([below.freedom]), freedoms, whiten=pairs.whiten),
+        levels=noise_levels(variances, np.array([below.freedom]), freedoms, whiten=whiten),
         widths=widths,
         whitened=whitened,
     )
