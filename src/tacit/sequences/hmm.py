@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.core.encoders.given_features import are_given, check_given
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.messages.online_em import checked_rate
 from tacit.sequences.data.sequences import examples_of, lengths_from
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tacit.core.input.examples import Examples
     from tacit.sequences.emissions.protocol import Emission
     from tacit.sequences.learn.fit import FittedHMM
+
+WITH_WINDOWS = ("auto", "spectral", "tensor")  # learners that use moments of pasts and futures
 
 
 class HMM(HMMForecasts):
@@ -43,10 +46,16 @@ class HMM(HMMForecasts):
         hold floats, else "categorical". Numbers are read as by `KernelHMM`, and may be missing too.
     covariance : {"full", "diagonal"}
         Of rows of numbers: whether columns depend on each other within a state.
-    features : int or "auto"
-        Length of the past and future windows around a symbol, with learn="auto", "tensor" and "spectral".
-        One is too few to distinguish more states than symbols. "auto": one, and with learn="auto" as many
-        as `n_states` needs.
+    features : int, "auto", str, array, mapping or callable
+        What past and future of a position are, with learn="auto", "tensor" and "spectral". An integer:
+        indicators of the symbol at each of so many places. One is too few to distinguish more states than
+        symbols. "auto": one, and with learn="auto" as many as `n_states` needs. The others are features of
+        `window` places, as for `LatentTree`: "concatenated" (as an integer), "joint" (indicators of strings),
+        an array (symbol, feature) in the order of `symbols_`, a mapping of places to such arrays, or a
+        callable, which gets a dict of place (-1, -2, ... of a past, 0, 1, ... of a future) to array (row,) of
+        symbols and returns an array (row, feature); files do not hold it.
+    window : int
+        Symbols of past and of future that `features` see which are not an integer.
     preset : None or "printed"
         "printed" goes with learn="spectral" and a given number of states: LearnHMM of Hsu, Kakade & Zhang
         exactly as in print. Pairs are not scaled, and no frequencies are mixed into predictions. `values`
@@ -115,7 +124,8 @@ class HMM(HMMForecasts):
         *,
         emissions: str = "auto",
         covariance: str = "full",
-        features: int | str = "auto",
+        features: Any = "auto",
+        window: int = 2,
         preset: str | None = None,
         windows: str = "auto",
         stationary: bool = False,
@@ -135,6 +145,7 @@ class HMM(HMMForecasts):
         self.emissions = emissions
         self.covariance = covariance
         self.features = features
+        self.window = window
         self.preset = preset
         self.windows = windows
         self.stationary = stationary
@@ -288,7 +299,12 @@ class HMM(HMMForecasts):
         return self
 
     def _check_learner(self, emission: Emission) -> Emission:
-        """The same emission, if it can be learnt as `learn` says."""
+        """The same emission, if it can be learnt as `learn` and `features` say."""
+        if emission.numbers and are_given(self.features):
+            raise ArgumentError(
+                f"features of symbols with emissions={emission.name!r}; give features as an integer, or "
+                f'emissions="categorical"'
+            )
         if self.learn not in emission.learners:
             raise ArgumentError(
                 f"learn={self.learn!r} with emissions={emission.name!r}, which are learnt by "
@@ -310,10 +326,7 @@ class HMM(HMMForecasts):
             check_choice("n_states", self.n_states, ("auto",))
         else:
             check_count("n_states", self.n_states)
-        if isinstance(self.features, str):
-            check_choice("features", self.features, ("auto",))
-        else:
-            check_count("features", self.features)
+        reach, given = self._given_features()
         for name in ("n_restarts", "max_iter"):
             check_count(name, getattr(self, name))
         check_choice("negative", self.negative, ("floor", "nan", "raise"))
@@ -322,7 +335,7 @@ class HMM(HMMForecasts):
         check_preset(self)
         return HMMSettings(
             learn=self.learn,
-            features=None if isinstance(self.features, str) else int(self.features),
+            features=reach,
             covariance=self.covariance,
             stationary=bool(self.stationary),
             pseudo_counts=(
@@ -333,7 +346,22 @@ class HMM(HMMForecasts):
             max_iter=int(self.max_iter),
             n_jobs=n_threads(self.n_jobs) or 1,
             seed=seed_from(self.random_state),
+            given=given,
             preset=self.preset,
             windows="first" if self.preset and self.windows == "auto" else self.windows,
             learning_rate=checked_rate(self.learning_rate),
         )
+
+    def _given_features(self) -> tuple[int | None, Any]:
+        """The places of past and future, None for "auto"; and features of them that are not indicators."""
+        check_count("window", self.window)
+        if not are_given(self.features):
+            check_count("features", self.features, word="auto")
+            return None if isinstance(self.features, str) else int(self.features), None
+        check_given(self.features)
+        if self.learn not in WITH_WINDOWS:
+            raise ArgumentError(
+                f"features that are no integer go with learn={', '.join(map(repr, WITH_WINDOWS))}, not with "
+                f"{self.learn!r}"
+            )
+        return int(self.window), self.features

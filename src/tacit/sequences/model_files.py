@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.encoder_files import ENCODER, upgraded_encoder
+from tacit.core.encoders.given_features import plain_features
 from tacit.core.files.fields import Array, Arrays, Field, Many, OneOf, Record
 from tacit.core.files.header_values import integer, number, symbols
 from tacit.core.files.ranges import moderate, probabilities
@@ -189,6 +190,7 @@ HMM_FILE = ModelFile(
             },
         ),
     ),
+    arguments={"features": plain_features},
     upgrade=_upgrade_hmm,
 )
 KERNEL_HMM_FILE = ModelFile(

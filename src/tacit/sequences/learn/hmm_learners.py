@@ -39,7 +39,8 @@ def least_states(task: Task) -> int:
     from tacit.sequences.learn.spectral.longer_windows import longer_triples
 
     n, reach = task.sequences.n_symbols, task.settings.features or LOOKED_AHEAD
-    if task.settings.learn != "auto" or reach == 1 or n * (n * reach) ** 2 > MOST_LOOKED_AT:
+    too_large = n * (n * reach) ** 2 > MOST_LOOKED_AT
+    if task.settings.learn != "auto" or reach == 1 or too_large or task.settings.given is not None:
         return 1
     try:
         triples = longer_triples(task.windows(reach), n)
@@ -58,7 +59,8 @@ def check_states(n_states: int, n_symbols: int, settings: HMMSettings) -> None:
         )
     features = settings.features or 1
     most = 1 + features * (n_symbols - 1)
-    if settings.learn in ("spectral", "tensor") and n_states > most:
+    indicators = settings.given is None
+    if indicators and settings.learn in ("spectral", "tensor") and n_states > most:
         raise RankError(
             f'n_states={n_states} with learn="{settings.learn}" and features={features}, but pasts and '
             f"futures of {n_symbols} symbols then carry at most {most} states; pass fewer, a larger "
@@ -96,7 +98,7 @@ def _tensor(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
     from tacit.sequences.learn.spectral.hmm import tensor_hmm
 
     counts = task.counts
-    if task.reach > 1:
+    if task.settings.has_windows:
         return _longer_tensor(task, n_states)
     moments = counts.window_moments()
     firsts = counts.firsts.astype(np.float64)
@@ -112,7 +114,8 @@ def _longer_tensor(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]
     from tacit.sequences.query.hmm_scores import log_likelihoods
 
     counts, windows = task.counts, task.windows(task.reach)
-    starts = longer_starts(windows, counts, n_states)
+    indicators = task.settings.given is None
+    starts = longer_starts(windows, counts, n_states, indicators=indicators)
     if not starts:
         raise RankError(
             f"n_states={n_states} asked for, but pasts and futures of {task.reach} symbols have fewer "
@@ -125,9 +128,9 @@ def _longer_tensor(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]
     scores = [float(log_likelihoods(tables, some).sum()) for tables in candidates]
     best = int(np.argmax(scores))
     diagnostics = {"n_steps": 1, "start": starts[best][0], "starts": [name for name, _ in starts]}
-    return candidates[best], diagnostics | spectrum(
-        longer_triples(windows, counts.n_symbols), n_states
-    )
+    if indicators:
+        diagnostics |= spectrum(longer_triples(windows, counts.n_symbols), n_states)
+    return candidates[best], diagnostics
 
 
 def _with_pseudo_counts(
@@ -201,6 +204,7 @@ def _auto(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
         task.sequences,
         n_states,
         windows=windows,
+        indicators=settings.given is None,
         validation=task.validation,
         stationary=settings.stationary,
         pseudo_counts=row_counts(settings),
@@ -224,7 +228,7 @@ def _longer_windows(task: Task, n_states: int) -> tuple[WindowMoments | None, in
     n_symbols = task.sequences.n_symbols
     if task.settings.features is not None:
         reach = task.settings.features
-        return (task.windows(reach) if reach > 1 else None), reach
+        return (task.windows(reach) if task.settings.has_windows else None), reach
     if n_states <= n_symbols:
         return None, 1
     with suppress(

@@ -38,11 +38,19 @@ class HMMSettings:
     max_iter: int
     n_jobs: int
     seed: int
+    given: Any = (
+        None  # features of past and future that are not indicators; `features` is their reach
+    )
     preset: str | None = None
     windows: str = (
         "all"  # of the printed form: "first" three symbols of each sequence, or "all" windows
     )
     learning_rate: float = 0.6  # of stepwise EM
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether pasts and futures are longer than a symbol, or have features of their own."""
+        return self.given is not None or (self.features or 1) > 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +88,14 @@ class Task:
         DataError
             There are none.
         """
-        from tacit.sequences.moments.symbol_windows import symbol_windows
-
         windows = self.given_windows
         if windows is None:
-            windows = symbol_windows(self.sequences, reach)
+            windows = windows_of_symbols(self.sequences, reach, self.settings.given)
         if not windows.n_windows:
+            name = "features" if self.settings.given is None else "window"
             raise DataError(
-                f"no {2 * reach + 1} symbols in a row were observed, as features={reach} needs; pass a "
-                f"smaller features=, or longer sequences"
+                f"no {2 * reach + 1} symbols in a row were observed, as {name}={reach} needs; pass a "
+                f"smaller {name}=, or longer sequences"
             )
         return windows
 
@@ -111,6 +118,15 @@ def head_counts(sequences: Sequences) -> NgramCounts:
     within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     places = np.repeat(sequences.ends[:-1], lengths) + within
     return NgramCounts.of(sequences.pieces(places, lengths))
+
+
+def windows_of_symbols(sequences: Sequences, reach: int, given: Any) -> WindowMoments:
+    """Windows with longer pasts and futures, of indicators or of features that the user gives."""
+    from tacit.sequences.moments.symbol_windows import given_windows, symbol_windows
+
+    if given is None:
+        return symbol_windows(sequences, reach)
+    return given_windows(sequences, reach, given)
 
 
 def frequencies(task: Task) -> Array:

@@ -92,7 +92,7 @@ def _operators(task: Task, rank: int) -> tuple[ProperOperators, Diagnostics]:
 
     counts = task.counts
     symbol_frequencies = frequencies(task)
-    if task.reach == 1:
+    if not task.settings.has_windows:
         moments = counts.window_moments()
         operators, diagnostics = spectral_hmm(moments, rank), spectrum(moments, rank)
     else:

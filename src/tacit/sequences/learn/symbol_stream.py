@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.learn.fit import FittedHMM, fit_hmm, unvisited
 from tacit.sequences.learn.hmm_learners import continued
-from tacit.sequences.learn.hmm_task import head_counts
+from tacit.sequences.learn.hmm_task import head_counts, windows_of_symbols
 from tacit.sequences.moments.ngrams import NgramCounts
-from tacit.sequences.moments.symbol_windows import symbol_windows
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
@@ -141,9 +140,9 @@ class Stream:
 
 
 def _windows(data: Sequences, settings: HMMSettings) -> WindowMoments | None:
-    if settings.learn not in ("auto", "spectral", "tensor") or (settings.features or 1) == 1:
+    if settings.learn not in ("auto", "spectral", "tensor") or not settings.has_windows:
         return None
-    return symbol_windows(data, settings.features or 1)
+    return windows_of_symbols(data, settings.features or 1, settings.given)
 
 
 def _heads(data: Sequences, settings: HMMSettings) -> NgramCounts | None:

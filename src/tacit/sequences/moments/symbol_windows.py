@@ -1,15 +1,20 @@
 """Moments of windows of symbols with longer pasts and futures, for more states than symbols.
 
 Features of past and future are indicators of the symbol at each of several places: `WindowMoments` by
-counting. Counts are integers, so sums are exact in any order.
+counting. Counts are integers, so sums are exact in any order. Other features are given by the user.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import TooExpensiveError
+from tacit.core.encoders.given_features import GivenFeatures
+from tacit.errors import ArgumentError, TooExpensiveError
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.moments.windows import WindowMoments
 
@@ -17,6 +22,7 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _MOST_CELLS = 1 << 26
+_CELLS_AT_ONCE = 1 << 22  # of the features of a block of windows
 
 
 def symbol_windows(sequences: Sequences, reach: int) -> WindowMoments:
@@ -57,6 +63,131 @@ def symbol_windows(sequences: Sequences, reach: int) -> WindowMoments:
         pairs=_table(n, ahead[:-1], past),
         triples=_triples(n, codes[at], ahead[1:], past),
     )
+
+
+def given_windows(sequences: Sequences, reach: int, features: Any) -> WindowMoments:
+    """The same sums with features of past and future that the user gives.
+
+    The past has the places -1, -2, ... before a position, and the future 0, 1, ... from it on.
+
+    Parameters
+    ----------
+    sequences : Sequences
+    reach : int
+        Number of symbols in the past and in the future.
+    features : str, array, mapping or callable
+        See `tacit.core.encoders.given_features.GivenFeatures`; the variables are the places.
+    """
+    at, firsts = _places(sequences, reach)
+    windows = sequences.codes[at[:, None] + np.arange(-reach, reach + 1)]
+    starts = sequences.codes[firsts[:, None] + np.arange(reach)]
+    given = place_features(features, reach, sequences.symbols)
+    return moments_of_windows(_distinct(windows), _distinct(starts), given)
+
+
+def place_features(features: Any, reach: int, symbols: Sequence[Hashable]) -> GivenFeatures:
+    """Features of the places around a position: -1, -2, ..., then 0, 1, ..."""
+    places = [*range(-1, -reach - 1, -1), *range(reach)]
+    return GivenFeatures.of(features, places, [tuple(symbols)] * (2 * reach))
+
+
+def moments_of_windows(
+    windows: tuple[NDArray[np.integer], Array],
+    starts: tuple[NDArray[np.integer], Array],
+    given: GivenFeatures,
+) -> WindowMoments:
+    """Sums over distinct windows.
+
+    Parameters
+    ----------
+    windows : (window, place) codes and (window,) numbers
+        Each has `reach` symbols, one symbol, and `reach` symbols.
+    starts : (start, place) codes and (start,) numbers
+        The first `reach` symbols of sequences.
+    given : GivenFeatures
+        Of the places, see `place_features`.
+    """
+    codes, counts = windows
+    reach, n = codes.shape[1] // 2, len(given.categories[0])
+    before, after = range(reach), range(reach, 2 * reach)
+
+    def past(some: NDArray[np.integer]) -> Array:
+        return given(some[:, reach - 1 :: -1], before)
+
+    def future(some: NDArray[np.integer]) -> Array:
+        return given(some, after)
+
+    none = np.zeros((1, reach), dtype=np.int32)
+    sizes = past(none).shape[1], future(none).shape[1]
+    if n * sizes[0] * sizes[1] > _MOST_CELLS:
+        raise TooExpensiveError(
+            f"{sizes[0]} features of pasts and {sizes[1]} of futures of {n} symbols need "
+            f"{n * sizes[0] * sizes[1]:,} moments, more than {_MOST_CELLS:,}; give fewer features"
+        )
+    total = _sums(n, sizes)
+    at_once = max(256, _CELLS_AT_ONCE // max(*sizes, 1))
+    for low in range(0, len(codes), at_once):
+        some, weights = codes[low : low + at_once], counts[low : low + at_once, None]
+        sides = past(some), future(some[:, reach:-1]), future(some[:, reach + 1 :])
+        _check_sizes(sides, sizes)
+        total = total + _block_sums(some[:, reach], sides, weights, n)
+    if not len(starts[0]):
+        return total
+    first = (starts[1][:, None] * future(starts[0])).sum(axis=0)
+    return replace(total, first=first, n_firsts=np.asarray(float(starts[1].sum())))
+
+
+def _sums(n: int, sizes: tuple[int, int]) -> WindowMoments:
+    """Sums over no windows."""
+    past, future = sizes
+    return WindowMoments(
+        n_windows=np.zeros(()),
+        n_firsts=np.zeros(()),
+        first=np.zeros(future),
+        past=np.zeros(past),
+        future=np.zeros(future),
+        past_past=np.zeros((past, past)),
+        future_future=np.zeros((future, future)),
+        pairs=np.zeros((future, past)),
+        triples=np.zeros((n, future, past)),
+    )
+
+
+def _block_sums(
+    middle: NDArray[np.integer], sides: tuple[Array, Array, Array], weights: Array, n: int
+) -> WindowMoments:
+    """Sums over some windows, the starts of sequences apart."""
+    past, future, beyond = sides
+    weighted = weights * past
+    triples = np.zeros((n, beyond.shape[1], past.shape[1]))
+    for symbol in np.unique(middle):
+        rows = middle == symbol
+        triples[symbol] = beyond[rows].T @ weighted[rows]
+    return replace(
+        _sums(n, (past.shape[1], future.shape[1])),
+        n_windows=np.asarray(float(weights.sum())),
+        past=weighted.sum(axis=0),
+        future=(weights * future).sum(axis=0),
+        past_past=past.T @ weighted,
+        future_future=future.T @ (weights * future),
+        pairs=future.T @ weighted,
+        triples=triples,
+    )
+
+
+def _check_sizes(sides: tuple[Array, Array, Array], sizes: tuple[int, int]) -> None:
+    for side, size in zip(sides, (*sizes, sizes[1]), strict=True):
+        if side.shape[1] != size:
+            raise ArgumentError(
+                f"features() gave {size} features for one window and {side.shape[1]} for others; their "
+                f"number may not depend on the symbols"
+            )
+
+
+def _distinct(codes: NDArray[np.int32]) -> tuple[NDArray[np.integer], Array]:
+    """Distinct rows, and how often each occurs."""
+    rows, counts = np.unique(codes, axis=0, return_counts=True)
+    return rows, counts.astype(np.float64)
 
 
 def _places(sequences: Sequences, reach: int) -> tuple[Integers, Integers]:

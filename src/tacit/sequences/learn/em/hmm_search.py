@@ -85,6 +85,7 @@ def learn_auto(
     n_states: int,
     *,
     windows: WindowMoments | None = None,
+    indicators: bool = True,
     validation: Sequences | None = None,
     stationary: bool = False,
     pseudo_counts: Rows = (1.0, 1.0, 5.0),
@@ -106,6 +107,8 @@ def learn_auto(
     n_states : int
     windows : WindowMoments, optional
         With longer pasts and futures, where windows of three do not identify `n_states` states.
+    indicators : bool
+        Whether features of the windows are indicators of symbols.
     validation : Sequences, optional
         Held-out sequences that select the start, and end EM as soon as their likelihood falls.
     stationary : bool
@@ -125,7 +128,7 @@ def learn_auto(
     search = search or Search.usual(packed.layout)
     rng = np.random.default_rng(random_state)
     settings: dict[str, Any] = {"pseudo_counts": pseudo_counts, "stationary": stationary}
-    starts = moment_starts(counts, n_states, rng, search, windows)
+    starts = moment_starts(counts, n_states, rng, search, windows, indicators=indicators)
     diagnostics: dict[str, Any] = {"starts": [name for name, _ in starts]}
     name, tables = starts[0]
     if len(starts) > 1:
@@ -146,6 +149,8 @@ def moment_starts(
     rng: np.random.Generator,
     search: Search,
     windows: WindowMoments | None = None,
+    *,
+    indicators: bool = True,
 ) -> list[Start]:
     """Starts for EM, the most promising first.
 
@@ -158,7 +163,9 @@ def moment_starts(
     moments = counts.window_moments()
     most = min(n_states, n)
     n_supported = supported_states(moments, min(n_states + 2, n))
-    starts = [] if windows is None else longer_starts(windows, counts, n_states)
+    starts = []
+    if windows is not None:
+        starts = longer_starts(windows, counts, n_states, indicators=indicators)
     if n_supported == n_states and not search.filled:
         return starts + _recovered(counts, moments, [n_supported], n_states, rng)
     if n_supported <= n_states:
@@ -193,15 +200,22 @@ def _recovered(
     return starts
 
 
-def longer_starts(windows: WindowMoments, counts: NgramCounts, n_states: int) -> list[Start]:
-    """All states recovered from longer pasts and futures, several candidates; none if the rank is too low."""
+def longer_starts(
+    windows: WindowMoments, counts: NgramCounts, n_states: int, *, indicators: bool = True
+) -> list[Start]:
+    """All states recovered from longer pasts and futures, several candidates; none if the rank is too low.
+
+    Windows of other features than indicators of symbols give operators only, and the states of these.
+    """
     n = counts.n_symbols
     candidates: list[ChainTables] = []
     with suppress(RankError):
         candidates += longer_hmms(windows, n, n_states)
-    with suppress(RankError):
-        triples = longer_triples(windows, n)
-        candidates.append(tensor_hmm(triples, n_states, pairs=counts.pairs, firsts=counts.firsts))
+    if indicators:
+        with suppress(RankError):
+            triples = longer_triples(windows, n)
+            tables = tensor_hmm(triples, n_states, pairs=counts.pairs, firsts=counts.firsts)
+            candidates.append(tables)
     return [
         (f"longer {place}", _softened(tables, counts)) for place, tables in enumerate(candidates)
     ]
