@@ -15,6 +15,7 @@ from tacit.core.estimator_tags import TakesText
 from tacit.core.model import Model, Scored
 from tacit.core.threads import n_threads
 from tacit.errors import (
+    ArgumentError,
     DataError,
     FileFormatError,
     NegativeProbabilityError,
@@ -26,6 +27,7 @@ from tacit.parsing.data.treebank import GrammarSymbols, coded_trees
 from tacit.parsing.learn.fit import LEARNERS, GrammarSettings, fit_grammar
 from tacit.parsing.model.grammar import LatentGrammar
 from tacit.parsing.model_files import GRAMMAR_FILE
+from tacit.parsing.moments.given_features import check_functions
 from tacit.parsing.query.grammar import tree_scores
 from tacit.parsing.query.sentence_trees import ScoredTree, SentenceMarginals, SentenceParser
 from tacit.parsing.query.summary import grammar_summary
@@ -53,6 +55,12 @@ class LatentPCFG(TakesText, Scored, Model):
         EM from `n_restarts` random starts. "auto": both tensors and tables; EM of the tables starts from
         clusters of the nodes by their singular vectors and takes a few steps. Posteriors of spans are the
         mean of both, scores of trees those of the tables.
+    features : pair of callables, optional
+        Of learn="spectral" and "auto": functions phi of an inside tree and psi of an outside tree (Cohen et
+        al., 2013), in place of Tacit's own. The first gets the binary tree below a node, a `ParseTree`; the
+        second all around it, a `tacit.parsing.data.outside_trees.OutsideTree`. Each returns a list of
+        features (any hashables), a dict of feature to number, or an array of numbers. Features of different
+        labels are different, and are scaled by their rarity. Files hold the fitted grammar without them.
     min_count : int
         Rarer words are replaced by their class: letters, figures, hyphen, ending.
     threshold : float
@@ -105,6 +113,7 @@ class LatentPCFG(TakesText, Scored, Model):
         n_states: int = 16,
         learn: str = "auto",
         *,
+        features: Any = None,
         min_count: int = 3,
         threshold: float = 5e-5,
         max_words: int = 250,
@@ -117,6 +126,7 @@ class LatentPCFG(TakesText, Scored, Model):
     ) -> None:
         self.n_states = n_states
         self.learn = learn
+        self.features = features
         self.min_count = min_count
         self.threshold = threshold
         self.max_words = max_words
@@ -157,6 +167,11 @@ class LatentPCFG(TakesText, Scored, Model):
             check_count(name, getattr(self, name))
         check_count("max_iter", self.max_iter, none_is="the usual number of steps")
         check_number("threshold", self.threshold)
+        check_functions(self.features)
+        if self.features is not None and self.learn == "em":
+            raise ArgumentError(
+                'features with learn="em", which uses none; give learn="spectral" or "auto"'
+            )
         return GrammarSettings(
             self.n_states,
             self.learn,
@@ -165,6 +180,7 @@ class LatentPCFG(TakesText, Scored, Model):
             self.max_iter,
             seed_from(self.random_state),
             self.n_jobs,
+            self.features,
         )
 
     # -- trees of sentences -------------------------------------------------------------------------

@@ -212,5 +212,6 @@ GRAMMAR_FILE = ModelFile(
         Many(PART),
         get=lambda model: () if model.grammars_ == (model.coarse_,) else model.grammars_,
     ),
+    arguments={"features": None},  # functions
     upgrade=_upgrade_grammar,
 )

@@ -121,4 +121,5 @@ def test_kinds_of_features_are_as_many_as_are_distinguished():
         (features.around, around, features.outside_first),
     ):
         label = np.repeat(np.arange(rules.n_labels), np.diff(begins))
-        assert np.array_equal(actual.group // kinds, label)
+        assert np.array_equal(actual.group // inside_outside.KINDS, label)
+        assert (actual.group % inside_outside.KINDS).max() < kinds <= inside_outside.KINDS

@@ -24,6 +24,7 @@ from tacit.parsing.learn.spectral_grammar import (
     spectral_grammar,
 )
 from tacit.parsing.model.grammar import GrammarTables, LatentGrammar, Lexicon
+from tacit.parsing.moments.given_features import given_features
 from tacit.parsing.moments.inside_outside import NodeFeatures
 from tacit.parsing.structure.rules import Rules
 
@@ -46,6 +47,7 @@ class GrammarSettings:
     max_iter: int | None
     seed: int
     n_jobs: int | None
+    features: Any = None  # functions of inside and outside trees; None: Tacit's own
     backoff: float = 1.0  # pseudo-count of words of its tag that each label gets
     damping: float = 0.3  # see `node_vectors`
     rules: float = 25.0  # see `Smoothing`
@@ -72,6 +74,7 @@ class _Treebank:
     """What all learners take: trees in codes, their rules and words, and where to report to."""
 
     trees: CodedTrees
+    symbols: GrammarSymbols
     rules: Rules
     lexicon: Lexicon
     settings: GrammarSettings
@@ -99,7 +102,7 @@ def fit_grammar(
         "n_rules": len(rules),
         "n_words": len(symbols.words),
     }
-    bank = _Treebank(coded, rules, lexicon, settings, diagnostics, report)
+    bank = _Treebank(coded, symbols, rules, lexicon, settings, diagnostics, report)
     grammars = (coarse,) if settings.n_states == 1 else _fine_grammars(bank)
     return FittedGrammar(symbols, coarse, grammars, diagnostics)
 
@@ -118,7 +121,10 @@ def _node_vectors(bank: _Treebank) -> NodeVectors:
     """Inside and outside features of all nodes, projected on their singular vectors."""
     settings = bank.settings
     bank.report(0.1, "features of nodes")
-    features = NodeFeatures.of(bank.trees, bank.rules)
+    if settings.features is None:
+        features = NodeFeatures.of(bank.trees, bank.rules)
+    else:
+        features = given_features(bank.trees, bank.symbols, settings.features)
     bank.report(0.15, "scaling of features")
     features = features.scaled()
     bank.report(0.2, "singular vectors")

@@ -17,17 +17,17 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 PSEUDO_COUNT = 20.0  # of a feature; with fewer, rare ones are noise
 _WIDTHS = np.array([1, 2, 3, 4, 6, 9, 13, 20, 30])
-_INSIDE, _OUTSIDE = 9, 8  # kinds of features
+KINDS = 9  # of features, at most: groups of a label have successive numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
     """Which features the rows have, and the counts of features; a feature belongs to one label."""
 
-    group: Codes  # (feature,)   label * number of kinds + kind, ascending
+    group: Codes  # (feature,)   label * KINDS + kind, ascending
     code: Codes  # (feature,)    ascending within a group
-    counts: Array  # (feature,)
-    rows: Any  # (row, feature)  sparse, 1 where a row has a feature
+    counts: Array  # (feature,)  sums of squares, where they are other numbers than 1
+    rows: Any  # (row, feature)  sparse, 1 where a row has a feature, or another number
 
     @classmethod
     def of(cls, codes: list[Codes], label: Codes, weight: Array) -> Indicators:
@@ -36,7 +36,7 @@ class Indicators:
 
         stacked = np.stack(codes, axis=1)
         rows, kinds = np.nonzero(stacked >= 0)
-        group, code, column = _distinct(label[rows] * len(codes) + kinds, stacked[rows, kinds])
+        group, code, column = _distinct(label[rows] * KINDS + kinds, stacked[rows, kinds])
         begins = np.searchsorted(rows, np.arange(len(label) + 1))
         shape = (len(label), len(group))
         pattern = csr_array((np.ones(len(rows)), column, begins), shape=shape)
@@ -63,7 +63,7 @@ class Indicators:
         """(row, feature) the features of a row, times its scale, divided by the root of their counts."""
         features = self.rows.copy()
         roots = np.sqrt(self.counts[features.indices] + PSEUDO_COUNT)
-        features.data = np.repeat(scale, np.diff(features.indptr)) / roots
+        features.data = features.data * np.repeat(scale, np.diff(features.indptr)) / roots
         return features
 
 
@@ -143,12 +143,12 @@ class NodeFeatures:
     @cached_property
     def inside_first(self) -> Codes:
         """(label + 1,) where the inside features of a label begin."""
-        return np.searchsorted(self.below.group, _INSIDE * np.arange(len(self.first)))
+        return np.searchsorted(self.below.group, KINDS * np.arange(len(self.first)))
 
     @cached_property
     def outside_first(self) -> Codes:
         """(label + 1,) where the outside features of a label begin."""
-        return np.searchsorted(self.around.group, _OUTSIDE * np.arange(len(self.first)))
+        return np.searchsorted(self.around.group, KINDS * np.arange(len(self.first)))
 
     def of_label(self, label: int) -> tuple[Any, Any]:
         """Inside and outside features of the nodes of a label, (node, feature) each."""
