@@ -95,6 +95,7 @@ def test_what_is_no_feature_is_refused(features):
         (np.zeros((2, 4)), ArgumentError, r"shape \(2, 4\) for 3 rows"),
         (np.zeros((3, 0)), ArgumentError, r"shape \(3, 0\) for 3 rows"),
         (np.full((3, 1), np.inf), ArgumentError, "a number that is not finite"),
+        (np.full((3, 1), 1e51), ArgumentError, r"not finite, or beyond 1e[+]50"),
         ("text", ArgumentTypeError, "gave str, which is no array of numbers"),
         (np.zeros((3, 5000)), TooExpensiveError, "5,000 features of"),
     ],

@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 NAMES = ("concatenated", "joint")
 MOST_FEATURES = 4096  # of one side
+LARGEST = 1e50  # products of three are finite
 
 _FORMS = (
     'an integer, "concatenated", "joint", an array (category, feature), a mapping of such arrays, or a '
@@ -138,8 +139,8 @@ class GivenFeatures:
                 f"{whose} gave an array of shape {result.shape} for {len(codes)} rows; return an array "
                 f"(row, feature)"
             )
-        if not np.isfinite(result).all():
-            raise ArgumentError(f"{whose} gave a number that is not finite; return finite numbers")
+        if not _is_moderate(result):
+            raise ArgumentError(f"{whose} gave a number that is not finite, or beyond {LARGEST:g}")
         self._check_size(result.shape[1], variables)
         return result
 
@@ -194,9 +195,14 @@ def _checked_array(given: Any, whose: str, name: Hashable, categories: tuple[Any
             f"{whose} has the shape {array.shape}, but {name!r} has {len(categories)} categories; give an "
             f"array (category, feature) with a row for each of {_listed(categories)}"
         )
-    if not np.isfinite(array).all():
-        raise ArgumentError(f"{whose} holds a number that is not finite; give finite numbers")
+    if not _is_moderate(array):
+        raise ArgumentError(f"{whose} holds a number that is not finite, or beyond {LARGEST:g}")
     return array
+
+
+def _is_moderate(array: Array) -> bool:
+    """Whether products of the numbers are finite."""
+    return bool((np.abs(array) <= LARGEST).all())
 
 
 def _listed(values: Sequence[Any], most: int = 6) -> str:
