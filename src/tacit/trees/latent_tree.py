@@ -50,7 +50,8 @@ class LatentTree(TreeModel):
         "printed": the algorithm exactly as in its paper, without Tacit's additions; structure and number of
         states must be given. learn="spectral" with representation="tensor" is Parikh (2015), Algorithm 4,
         with "matrix" Parikh, Song and Xing (2011), Algorithm 1; learn="hierarchical" is Song et al. (2013),
-        equation 6.
+        equation 6; learn="mossel-roch" is Mossel and Roch (2006), where columns have as many categories as
+        there are states.
     representation : {"auto", "train", "tensor", "matrix"}
         Of spectral operators at nodes of high degree.
     siblings : {"adopted", "uncle"}

@@ -341,6 +341,10 @@ def learn_mossel_roch(job: Job) -> Learnt:
     from tacit.trees.learn.spectral.mossel_roch import mossel_roch
 
     job.report(0.1, "counting and factorising")
+    if job.settings.preset == "printed":
+        from tacit.trees.learn.spectral.printed import printed_tables
+
+        return Learnt(*printed_tables(job))
     features, seed = job.settings.features, job.settings.seed
     factored = mossel_roch(
         job.tree, job.moments, job.n_states, features=features, random_state=seed

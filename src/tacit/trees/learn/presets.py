@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tacit.trees.latent_tree import LatentTree
 
 SIBLINGS = ("adopted", "uncle")
+PRINTED = ("spectral", "hierarchical", "mossel-roch")  # learners that have a printed form
 N_VIEWS, WINDOW = 5, 2  # of Tacit's own spectral and hierarchical learning
 
 
@@ -32,8 +33,8 @@ def check_spectral(model: LatentTree) -> None:
         return
     if model.preset != "printed":
         raise ArgumentError(f'preset={model.preset!r} is not known; give None or "printed"')
-    if model.learn not in ("spectral", "hierarchical"):
-        raise _contradiction("learn", model.learn, 'learn="spectral" or learn="hierarchical"')
+    if model.learn not in PRINTED:
+        raise _contradiction("learn", model.learn, f"one of {', '.join(PRINTED)}")
     for name, example in (("n_states", "a number"), ("structure", "a tree, or a way to learn one")):
         value = getattr(model, name)
         if isinstance(value, str) and value == "auto":
@@ -41,6 +42,8 @@ def check_spectral(model: LatentTree) -> None:
     if model.learn == "hierarchical":
         if model.window not in ("auto", None):
             raise _contradiction("window", model.window, "window=None, all leaves")
+    elif model.learn == "mossel-roch":
+        return
     elif model.representation not in ("tensor", "matrix"):
         raise _contradiction(
             "representation", model.representation, 'representation="tensor" or "matrix"'

@@ -20,6 +20,7 @@ from tacit.trees.learn.spectral import printed_hierarchical as decomposition
 from tacit.trees.learn.spectral.operators import spectral
 from tacit.trees.learn.spectral.printed_hierarchical import printed_hierarchical
 from tacit.trees.learn.spectral.printed_matrices import printed_matrices
+from tacit.trees.learn.spectral.printed_mossel_roch import printed_mossel_roch
 from tacit.trees.moments.source import CountedMoments
 
 # The parents of the nodes, leaves first.
@@ -225,3 +226,61 @@ def test_observed_inner_nodes_have_a_leaf_of_their_own(siblings):
     joint = leaf_joint(random_tables(np.random.default_rng(2), tree, states))
     fitted = printed_matrices(tree, Population(joint), 3, siblings=siblings)
     assert network_joint(fitted.network) == pytest.approx(joint, abs=1e-10, rel=1e-6)
+
+
+# -- Mossel and Roch ------------------------------------------------------------------------------
+
+
+def binary_case(name, n_categories=2, n_rows=4000):
+    """A tree whose columns have as many categories as there are states, its joint table and rows."""
+    parent = TREES[name]
+    n_leaves = min(node for node in parent if node >= 0)
+    tree = rooted_tree(parent, n_leaves)
+    rng = np.random.default_rng(8)
+    joint = leaf_joint(random_tables(rng, tree, (n_categories,) * len(parent)))
+    cells = rng.choice(joint.size, size=n_rows, p=joint.ravel())
+    return tree, joint, np.stack(np.unravel_index(cells, joint.shape), axis=1)
+
+
+@pytest.mark.parametrize("n_categories", [2, 3])
+@pytest.mark.parametrize("name", TRIPLE_ROOTED)
+def test_printed_eigenvectors_are_exact_on_exact_moments(name, n_categories):
+    tree, joint, _ = binary_case(name, n_categories)
+    tables = printed_mossel_roch(tree, Population(joint), n_categories, random_state=1)
+    assert network_joint(tables.network) == pytest.approx(joint, abs=1e-9, rel=1e-6)
+
+
+def test_printed_eigenvectors_of_a_star_are_those_of_the_paper():
+    tree, _, codes = binary_case("star")
+    P = frequencies(codes, (2,) * 4)
+    actual = printed_mossel_roch(tree, CountedMoments.of(codes, (2,) * 4), 2, random_state=5)
+    # With two categories any vector u gives the eigenvectors of the slice c = 1.
+    given_a = np.array([P(0, 1)[i] / P(0)[i] for i in range(2)])
+    slice_1 = np.array([P(0, 1, 2)[i, :, 1] / P(0)[i] for i in range(2)])
+    vectors = np.linalg.eig(slice_1 @ np.linalg.inv(given_a))[1]
+    state_given_a = vectors * np.linalg.solve(vectors, np.ones(2))
+    weights = np.maximum(P(0) @ state_given_a, 0)
+    right = np.zeros((2,) * 4)
+    for state in range(2):
+        factors = []
+        for leaf in range(4):
+            if leaf == 0:  # seen from the second leaf
+                b_given_state = np.linalg.solve(state_given_a, given_a)
+                joint_b = (P(0) @ state_given_a)[:, None] * b_given_state
+                state_given_b = (joint_b / P(1)).T
+                table = np.linalg.solve(state_given_b, P(1, 0) / P(1)[:, None])
+            else:
+                table = np.linalg.solve(state_given_a, P(0, leaf) / P(0)[:, None])
+            table = np.maximum(table, 0)
+            factors.append((table / table.sum(axis=1, keepdims=True))[state])
+        right += (weights / weights.sum())[state] * np.einsum("i,j,k,l->ijkl", *factors)
+    assert network_joint(actual.network) == pytest.approx(right, abs=1e-10)
+
+
+def test_printed_eigenvectors_need_as_many_categories_as_states():
+    rows = tacit.toy.random_tree_model(n_leaves=4, n_categories=3, random_state=0).sample(50)
+    model = tacit.LatentTree(2, "star", "mossel-roch", preset="printed")
+    with pytest.raises(ArgumentError, match="needs as many as states"):
+        model.fit(rows)
+    tables = tacit.LatentTree(3, "star", "mossel-roch", preset="printed").fit(rows).tables_
+    assert tables.table(0).sum(axis=1) == pytest.approx(np.ones(3))

@@ -8,6 +8,7 @@ hidden nodes have the same number of states, at most that of any column's catego
 - ``learn="spectral"``, ``representation="matrix"``: Parikh, Song & Xing (2011), Algorithm 1, or with
   ``siblings="uncle"`` Parikh (2015), Algorithm 13 (`printed_matrices`).
 - ``learn="hierarchical"``: Song et al. (2013), Algorithm 1 with equation 6 (`printed_hierarchical`).
+- ``learn="mossel-roch"``: Mossel and Roch (2006), whom the papers compare with (`printed_mossel_roch`).
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from tacit.errors import ArgumentError
 from tacit.trees.learn.spectral.operators import spectral
 from tacit.trees.learn.spectral.printed_hierarchical import printed_hierarchical
 from tacit.trees.learn.spectral.printed_matrices import printed_matrices
+from tacit.trees.learn.spectral.printed_mossel_roch import printed_mossel_roch
 
 if TYPE_CHECKING:
-    from tacit.messages.network import Network
+    from tacit.messages.network import Network, Tables
+    from tacit.messages.rooted_tree import RootedTree
     from tacit.trees.learn.learners import Job
 
 
@@ -43,12 +46,7 @@ def printed_operators(job: Job) -> tuple[Network, dict[str, Any]]:
         options: dict[str, Any] = {"representation": "tensor", "whiten": False, "cut": 0.0}
         factored = spectral(tree, moments, job.n_states, n_views=settings.n_views, **options)
         return factored.network, factored.report.as_dict()
-    for node in tree.hidden:
-        count = tree.degree(node)
-        if count < 3:
-            raise ArgumentError(
-                f"{tree.names[node]!r} has {count} neighbours; the printed products of matrices need three"
-            )
+    _check_degrees(tree, "the printed products of matrices need")
     fitted = printed_matrices(tree, moments, n_states, siblings=settings.siblings)
     names, siblings = tree.names, fitted.siblings
     return fitted.network, {
@@ -62,6 +60,22 @@ def printed_operators(job: Job) -> tuple[Network, dict[str, Any]]:
             for node in sorted(siblings.left)
         },
     }
+
+
+def printed_tables(job: Job) -> tuple[Tables, dict[str, Any]]:
+    """The tables by eigenvectors, and their diagnostics."""
+    n_states = _checked_states(job)
+    _check_degrees(job.tree, "the printed algorithm of Mossel and Roch needs")
+    seed = job.settings.seed
+    tables = printed_mossel_roch(job.tree, job.moments, n_states, random_state=seed)
+    return tables, {"method": "mossel-roch"}
+
+
+def _check_degrees(tree: RootedTree, who_needs: str) -> None:
+    for node in tree.hidden:
+        count = tree.degree(node)
+        if count < 3:
+            raise ArgumentError(f"{tree.names[node]!r} has {count} neighbours; {who_needs} three")
 
 
 def _checked_states(job: Job) -> int:
