@@ -70,7 +70,7 @@ def test_table_8_1_shows_the_printed_numbers_under_its_own():
         "<=",
         "40",
     ]
-    for name in table_8_1.NAMES:
+    for name in (method.name for method in table_8_1.METHODS):
         (row,) = [line for line in shown if line.startswith(f"wsj_sample: {name} ")]
         (printed,) = [
             line for line in shown if line.startswith(f"(printed) English, train: {name} ")

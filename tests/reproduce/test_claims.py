@@ -648,6 +648,60 @@ def test_song_figure_3_fails_in_the_part_that_is_otherwise(condition, by, failin
     assert held("song-fig-3", changed) == [part not in failing for part in range(4)]
 
 
+# -- Parikh, Song and Xing, figure 2 --------------------------------------------------------------
+
+
+def error_parikh_2(trial):
+    """EM is best with few rows; EM- levels off; spectral learning goes on, slower on larger trees."""
+    name, tree, n = trial.method.name, trial.case.tree, trial.size
+    if name == "Chow-Liu":
+        return 0.9 if n > 1000 else 2.0
+    if name == "EM-":
+        return 0.5
+    if name == "EM+":
+        many = {"broad4": 0.1, "broad9": 0.1, "deep4": 0.2, "deep5": 0.2}[tree]
+        return 0.4 if n <= 5000 else many
+    harder = {"broad4": 0.11, "broad9": 0.3, "deep4": 0.05, "deep5": 0.06}[tree]
+    return 0.8 if n <= 5000 else harder
+
+
+def seconds_parikh_2(trial):
+    return {"EM+": 10.0, "EM-": 5.0, "Chow-Liu": 0.01}.get(trial.method.name, 0.05)
+
+
+def test_parikh_figure_2_holds_where_all_is_as_in_print():
+    assert held("parikh-fig-2", error_parikh_2, seconds_parikh_2) == [True] * 10
+
+
+def on(tree, *names):
+    return lambda trial: trial.case.tree == tree and at(750_000, *names)(trial)
+
+
+@pytest.mark.parametrize(
+    ("condition", "factor", "failing"),
+    [
+        (at(200, "EM-"), 2, [0]),
+        (at(750_000, "EM-"), 0.7, [1]),
+        (at(20_000, "spectral"), 5, [2, 6]),
+        (on("deep4", "spectral"), 4.1, [3, 9]),
+        (on("broad4", "spectral"), 1.5, [4]),
+        (on("broad9", "spectral"), 0.3, [5, 9]),
+        (at(1000, "spectral"), 3, [6]),
+    ],
+)
+def test_parikh_figure_2_fails_in_the_part_that_is_otherwise(condition, factor, failing):
+    changed = but(error_parikh_2, condition, times(factor))
+    actual = held("parikh-fig-2", changed, seconds_parikh_2)
+    assert [part for part, holds in enumerate(actual) if not holds] == failing
+
+
+def test_parikh_figure_2_needs_a_hundred_times_the_speed_and_chow_liu_to_be_the_fastest():
+    faster_em = but(seconds_parikh_2, is_method("EM+"), times(0.4))
+    assert held("parikh-fig-2", error_parikh_2, faster_em).index(False) == 7
+    slow_tables = but(seconds_parikh_2, is_method("Chow-Liu"), times(10))
+    assert held("parikh-fig-2", error_parikh_2, slow_tables).index(False) == 8
+
+
 # -- verdicts -------------------------------------------------------------------------------------
 
 
@@ -656,7 +710,8 @@ def test_a_verdict_says_in_one_line_which_parts_did_not_hold(tmp_path):
     runs = made_runs(few_seeds("fig-7.5"), error_7_5)
     good = verdict(experiment, runs, tmp_path / "a.csv", tmp_path / "a.png")
     assert good.held
-    assert good.line == str(good) == "fig-7.5: the claim held"
+    assert good.line == "fig-7.5, printed: the claim held"
+    assert str(good) == f"{good.line}\nfig-7.5, Tacit: the claim held"
     changed = but(error_7_5, at(100, "original", "Tacit original"), times(2))
     partly = verdict(experiment, made_runs(few_seeds("fig-7.5"), changed), good.csv, good.png)
     assert not partly.held
@@ -666,19 +721,29 @@ def test_a_verdict_says_in_one_line_which_parts_did_not_hold(tmp_path):
     neither = verdict(
         experiment, made_runs(few_seeds("fig-7.5"), lambda _: 1.0), good.csv, good.png
     )
-    assert neither.line.startswith("fig-7.5: the claim did not hold; not that at the smallest")
+    assert neither.line.startswith(
+        "fig-7.5, printed: the claim did not hold; not that at the smallest"
+    )
 
 
-def test_a_verdict_tells_how_the_librarys_own_form_fares(tmp_path):
+def test_a_second_verdict_is_about_the_librarys_own_forms(tmp_path):
     experiment = experiment_of("fig-7.5")
     only_ours = but(error_7_5, is_method("original", "alternate"), lambda _: 1.0)
     actual = verdict(experiment, made_runs(few_seeds("fig-7.5"), only_ours), tmp_path, tmp_path)
-    assert not actual.held
-    assert actual.explanation.endswith("in Tacit's own form of the methods 2 of 2")
+    assert (actual.held, actual.tacit_held) == (False, True)
+    assert actual.tacit_line == "fig-7.5, Tacit: the claim held"
+    assert actual.tacit_explanation.startswith("(1) yes: ")
     only_printed = but(error_7_5, is_method("Tacit original", "Tacit alternate"), lambda _: 1.0)
     actual = verdict(experiment, made_runs(few_seeds("fig-7.5"), only_printed), tmp_path, tmp_path)
-    assert actual.held
-    assert actual.explanation.endswith("0 of 2, all but (1) (2)")
+    assert (actual.held, actual.tacit_held) == (True, False)
+    assert actual.tacit_line.startswith("fig-7.5, Tacit: the claim did not hold; not that ")
+
+
+def test_there_is_one_verdict_where_the_library_has_no_form_of_its_own(tmp_path):
+    experiment = replace(experiment_of("fig-7.5"), tacit_forms={})
+    actual = verdict(experiment, made_runs(few_seeds("fig-7.5"), error_7_5), tmp_path, tmp_path)
+    assert str(actual) == actual.line == "fig-7.5: the claim held"
+    assert actual.tacit_held is None
 
 
 @pytest.mark.parametrize("name", MODULES)

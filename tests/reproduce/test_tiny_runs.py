@@ -20,7 +20,7 @@ from tacit.reproduce.runner.runs import Run
 from tacit.reproduce.runner.trials import Method, Trial
 from tacit.reproduce.trees import synthetic
 from tacit.reproduce.trees.synthetic import STUDY, TreeCase
-from tacit.toy import joint_table
+from tacit.toy import joint_table, sample_codes
 from tacit.trees.latent_tree import LatentTree
 
 
@@ -56,7 +56,10 @@ def test_a_tiny_run_writes_table_and_picture_and_is_not_run_again(name, tmp_path
     assert all(0 < float(row["seconds"]) < 60 for row in rows)
     assert actual.png.read_bytes().startswith(b"\x89PNG")
     assert (actual.name, actual.claim) == (name, experiment_of(name).claim)
-    assert actual.line.startswith(f"{name}: the claim")
+    forms = bool(experiment_of(name).tacit_forms)
+    assert actual.line.startswith(f"{name}, printed: the claim" if forms else f"{name}: the claim")
+    assert actual.tacit_line.startswith(f"{name}, Tacit: the claim" if forms else "")
+    assert (actual.tacit_held is None) == (not forms)
     finished = [fraction for fraction, _ in reports]
     assert finished == sorted(finished)
     assert finished[0] == 0
@@ -306,6 +309,30 @@ def test_printed_forms_are_exact_where_rows_are_plenty():
         network, _ = synthetic._learn(Trial(STUDY, CASE, 200_000, 0, method), made)
         sign, log_abs = log_values(network, Evidence(made.test))
         assert l1_error(made.log_truth, log_abs, sign) < 0.05
+
+
+def test_chow_liu_trees_have_the_true_structure_and_tables_of_the_rows():
+    case = TreeCase("deep4", 3, 2)
+    made = synthetic.drawn.__wrapped__(case, 0, 400)
+    trial = Trial(STUDY, case, 400, 0, Method("Chow-Liu", synthetic.CHOW_LIU))
+    network, n_steps = synthetic._learn(trial, made)
+    _, truth = synthetic._truth(case, 0)
+    exact = tacit.ChowLiuTree().fit(sample_codes(truth, 200_000, 5))  # as good as exact
+    names = [f"x{leaf}" for leaf in range(8)]
+    assert n_steps == 0
+    true_tree = synthetic._true_chow_liu(case, 0)
+    assert {frozenset(edge) for edge in true_tree.edges} == {
+        frozenset(edge) for edge in exact.topology_.edges
+    }
+    assert not true_tree.hidden
+    # Of two neighbours the tree has the joint frequencies of the rows.
+    one, other = sorted(map(names.index, true_tree.edges[0]))
+    codes = np.stack([made.train[name].combine_chunks().indices.to_numpy() for name in names], 1)
+    counts = np.histogram2d(codes[:, one], codes[:, other], bins=3)[0] / len(codes)
+    rows = np.full((9, 8), -1, dtype=np.int16)
+    rows[:, [one, other]] = [(a, b) for a in range(3) for b in range(3)]
+    sign, log_abs = log_values(network, Evidence(rows))
+    assert (sign * np.exp(log_abs)).reshape(3, 3) == pytest.approx(counts, abs=2e-3)
 
 
 def test_a_record_keeps_the_last_of_two_lines_of_the_same_trial(finished, tmp_path):

@@ -90,7 +90,7 @@ def test_errors_beyond_the_scale_leave_the_panel_and_are_named():
     figure, _ = drawn("fig-7.5", lambda t: 1e9 if t.method.name == "original" else 0.5)
     (ax,) = figure.axes
     assert ax.get_ylim()[1] == MOST["error"]
-    assert [text.get_text() for text in ax.texts] == ["above this: original"]
+    assert [text.get_text() for text in ax.texts] == ["above this: original (printed)"]
 
 
 def test_sizes_at_which_most_models_failed_have_no_mark():
@@ -98,8 +98,8 @@ def test_sizes_at_which_most_models_failed_have_no_mark():
         "fig-7.5", lambda t: math.inf if t.size < 100 and t.method.name == "original" else 0.5
     )
     marks = {line.get_label(): list(line.get_xdata()) for line in figure.axes[0].get_lines()}
-    assert marks["original"] == [settings.sizes[1]]
-    assert marks["alternate"] == list(settings.sizes)
+    assert marks["original (printed)"] == [settings.sizes[1]]
+    assert marks["alternate (printed)"] == list(settings.sizes)
 
 
 def test_lines_of_one_panel_can_be_distinguished_without_colours():
@@ -114,7 +114,7 @@ def test_losses_are_drawn_below_zero_and_orders_are_whole_numbers():
     figure, settings = drawn("fig-9.2", lambda t: -3.0 if t.method.name == "PLRE" else 1.0, "small")
     figure.canvas.draw()
     for ax in figure.axes:
-        line = next(one for one in ax.get_lines() if one.get_label() == "PLRE")
+        line = next(one for one in ax.get_lines() if one.get_label() == "PLRE (printed)")
         assert set(line.get_ydata()) == {-3.0}
         assert {float(tick) for tick in ax.get_xticks()} >= set(settings.sizes)
         assert all(float(tick).is_integer() for tick in ax.get_xticks())

@@ -22,7 +22,7 @@ def f1(runs: Runs, method: Method | str, longest: int) -> float:
 
 
 def lengths_table(
-    runs: Runs, methods: Sequence[str], printed: Numbers, cited: Numbers | None = None
+    runs: Runs, methods: Sequence[Method], printed: Numbers, cited: Numbers | None = None
 ) -> list[str]:
     """Lines of a table: for each case, a row for each method, under the lengths; then what is printed.
 
@@ -31,9 +31,9 @@ def lengths_table(
     rows: list[tuple[str, list[str]]] = []
     for bank in runs.by_case():
         rows += [
-            (f"{bank.case}: {name}", [f"{f1(bank, name, size):.1f}" for size in runs.sizes])
-            for name in methods
-            if bank.where(method=name).rows
+            (f"{bank.case}: {method.title}", [f"{f1(bank, method, n):.1f}" for n in runs.sizes])
+            for method in methods
+            if bank.where(method=method).rows
         ]
     for mark, tables in (("printed", printed), ("cited", cited or {})):
         for title, table in tables.items():

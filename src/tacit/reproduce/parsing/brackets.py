@@ -289,7 +289,7 @@ class Bank:
 
         if kind == TRUE:
             return [gold_top(n_words, spans) for n_words, spans in self.golds]
-        return [top_split(sentence) for sentence in self.sentences]
+        return [top_split(sentence, printed=True) for sentence in self.sentences]
 
 
 @lru_cache(maxsize=3)

@@ -132,7 +132,7 @@ def _table(runs: Runs) -> str:
     stages: list[str] = []
     for bank in runs.by_case():
         for method in METHODS:
-            name, every = f"{bank.case}: {method.name}", bank.where(method=method)
+            name, every = f"{bank.case}: {method.title}", bank.where(method=method)
             scores = [(f1(bank, method, n), every.at(n).median("f1")) for n in sizes]
             accuracy.append((name, [f"{evalb:.2f} ({f1:.2f})" for evalb, f1 in scores]))
             times.append((name, [f"{bank.seconds(method, n):.1f}" for n in sizes]))
@@ -148,7 +148,7 @@ def _table(runs: Runs) -> str:
         cells = ["" if hour is None else f"{3600 * hour:.0f}" for hour in hours]
         times.append((f"(printed) sections 2-21: {name}", cells))
     for method in (PRINTED, TACIT_SPECTRAL):
-        name = f"Training of {method.name!r} by stage, CPU seconds (printed: of another machine):"
+        name = f"Training of {method.title!r} by stage, CPU seconds (printed: of another machine):"
         stages.append(name)
         stages += aligned(header, _stages(runs, method))
     return "\n".join(
@@ -189,7 +189,7 @@ EXPERIMENT = Experiment(
         "paper": STUDY.settings(
             [GrammarCase(name, 1, 1 + 3 * (name != WSJ)) for name in TREEBANKS], METHODS, STATES, 1
         ),
-        "small": STUDY.settings([GrammarCase(WSJ, 1, 2)], METHODS, (8, 24), 1),
+        "small": STUDY.settings([GrammarCase(WSJ, 1, 2)], METHODS, (8, 24, 32), 1),
         "tiny": STUDY.settings(
             [GrammarCase(WSJ), GrammarCase(grammars.GENIA, 2)], METHODS, (1, 2), 1
         ),

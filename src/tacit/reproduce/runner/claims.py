@@ -79,7 +79,7 @@ class Verdict:
     claim : str
         The seed's claim, in words.
     held : bool
-        Whether every part of it held.
+        Whether every part of it held, for the methods as they are printed.
     explanation : str
         Every part as an inequality, with the numbers that decided.
     csv, png : pathlib.Path
@@ -88,6 +88,10 @@ class Verdict:
         The verdict in one line, with the parts that did not hold.
     table : str
         Figures behind it in lines of text, where there are many; else empty.
+    tacit_held : bool or None
+        Whether every part holds for Tacit's own forms of the methods; None where there are none.
+    tacit_explanation, tacit_line : str
+        As `explanation` and `line`, for Tacit's own forms; else empty.
     """
 
     name: str
@@ -98,13 +102,44 @@ class Verdict:
     png: Path
     line: str
     table: str = ""
+    tacit_held: bool | None = None
+    tacit_explanation: str = ""
+    tacit_line: str = ""
 
     def __str__(self) -> str:
-        return self.line
+        return f"{self.line}\n{self.tacit_line}" if self.tacit_line else self.line
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    held: bool
+    explanation: str
+    summary: str
 
 
 def verdict(experiment: Experiment, runs: Runs, csv: Path, png: Path) -> Verdict:
-    """The verdict on the claim, and how many parts hold for Tacit's own form of the methods."""
+    """The verdict on the claim for the methods as printed, and a second one for Tacit's own forms of them."""
+    printed = _judged(experiment, runs)
+    name, tacit = experiment.name, None
+    if experiment.tacit_forms:
+        tacit = _judged(experiment, runs.with_names(experiment.tacit_forms))
+    return Verdict(
+        name=name,
+        claim=experiment.claim,
+        held=printed.held,
+        explanation=printed.explanation,
+        csv=csv,
+        png=png,
+        line=f"{name}{', printed' if tacit else ''}: {printed.summary}",
+        table=experiment.table(runs),
+        tacit_held=tacit.held if tacit else None,
+        tacit_explanation=tacit.explanation if tacit else "",
+        tacit_line=f"{name}, Tacit: {tacit.summary}" if tacit else "",
+    )
+
+
+def _judged(experiment: Experiment, runs: Runs) -> _Judgement:
+    """Whether the claim holds of these runs, every part with its numbers, and a summary in one line."""
     findings = experiment.judge(runs)
     explained, missed = [], []
     for number, (part, finding) in enumerate(zip(experiment.parts, findings, strict=True), start=1):
@@ -112,11 +147,6 @@ def verdict(experiment: Experiment, runs: Runs, csv: Path, png: Path) -> Verdict
         explained.append(f"({number}) {answer}: {part.text}: {finding.measured}")
         if not finding.held:
             missed.append(f"{part.text} ({finding.measured})")
-    if experiment.tacit_forms:
-        held = [part.held for part in experiment.judge(runs.with_names(experiment.tacit_forms))]
-        lost = [f"({number})" for number, outcome in enumerate(held, start=1) if not outcome]
-        without = f", all but {' '.join(lost)}" if lost else ""
-        explained.append(f"in Tacit's own form of the methods {sum(held)} of {len(held)}{without}")
     n_parts = len(findings)
     if not missed:
         summary = "the claim held"
@@ -124,16 +154,7 @@ def verdict(experiment: Experiment, runs: Runs, csv: Path, png: Path) -> Verdict
         summary = f"the claim held in {n_parts - len(missed)} of {n_parts} parts; not that "
     else:
         summary = "the claim did not hold; not that "
-    return Verdict(
-        name=experiment.name,
-        claim=experiment.claim,
-        held=not missed,
-        explanation="; ".join(explained),
-        csv=csv,
-        png=png,
-        line=f"{experiment.name}: {summary}{', nor that '.join(missed)}",
-        table=experiment.table(runs),
-    )
+    return _Judgement(not missed, "; ".join(explained), summary + ", nor that ".join(missed))
 
 
 def counted(noun: str, outcomes: Sequence[bool], at_least: float = 1.0, shown: str = "") -> Finding:

@@ -88,11 +88,13 @@ def lines(
 ) -> tuple[Line, ...]:
     """Lines of a panel, in the order of the legend.
 
-    Methods of the seed; Tacit's own form of some of them, both by name, dashed, of the same colour; and one
-    more of Tacit's methods, in black.
+    Methods of the seed, "printed" where there is a form of Tacit's own too; these forms, both by name,
+    dashed, of the same colour; and one more of Tacit's methods, in black.
     """
     marks = {method.name: mark for method, mark in zip(methods, MARKS, strict=False)}
-    solid = [Line(method.name, method.name, *marks[method.name]) for method in methods]
+    printed = {m.name for m in methods if m.as_printed} | set(tacit_forms or {})
+    labels = {m.name: f"{m.name} (printed)" if m.name in printed else m.name for m in methods}
+    solid = [Line(label, name, *marks[name]) for name, label in labels.items()]
     same_marks = {form: marks[name] for name, form in (tacit_forms or {}).items()}
     dashed = [Line(form, form, *mark, dashed=True) for form, mark in same_marks.items()]
     if other is not None:

@@ -32,6 +32,11 @@ class Method:
         return "printed" if self.as_printed else None
 
     @property
+    def title(self) -> str:
+        """The name in tables of text."""
+        return f"{self.name}, as printed" if self.as_printed else self.name
+
+    @property
     def settings(self) -> str:
         """Everything that distinguishes this method from others, as text for the table."""
         form = [f"{self.learn} (as printed)" if self.as_printed else self.learn]

@@ -27,6 +27,8 @@ THESIS_SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000
 # Rows of the fit that is not timed: it compiles the loops and plans the tree.
 WARM_UP_ROWS = 60
 
+CHOW_LIU = "chow-liu"  # tables of the Chow-Liu tree of the true pair marginals
+
 RESULTS: Results = {
     "error": math.inf,  # mean of |Phat - P| / P over the test rows
     "kl": math.inf,  # mean of log P - log Phat, nats; estimates that are not positive count as the floor
@@ -133,15 +135,30 @@ def _learn(trial: Trial, data: Drawn) -> tuple[Network, int]:
 
     topology, method, n_states = data.structure, trial.method, trial.case.n_learnt_states
     options = dict(method.options)
+    if method.learn == CHOW_LIU:
+        return _observed_tables(_true_chow_liu(trial.case, trial.seed), data.train), 0
     if method.as_printed:
         return learn_as_printed(method.learn, n_states, topology, data.train, **options), 0
     model = LatentTree(n_states, topology, method.learn, random_state=trial.seed, **options)
     return network_and_steps(model, data.train)
 
 
+def _observed_tables(topology: Topology, rows: Any) -> Network:
+    """The tables of a tree without hidden nodes, without pseudo-counts."""
+    from tacit.core.input.read_table import read_table
+    from tacit.trees.learn.chow_liu import tables_from_pairs
+    from tacit.trees.moments.source import CountedMoments
+
+    table = read_table(rows)
+    pairs = CountedMoments.of(table.codes, table.schema.cards).pairs()
+    return tables_from_pairs(topology.rooted(table.schema.names), pairs, 0.0).network
+
+
 @lru_cache(maxsize=256)
 def _warm_up(case: TreeCase, seed: int, method: Method) -> None:
     """Learn once from few rows, so that no trial pays for compiling or for planning its tree."""
+    if method.learn == CHOW_LIU:
+        _true_chow_liu(case, seed)
     if seed > 0 and not case.tree.startswith("random"):
         _warm_up(case, 0, method)
         return
@@ -169,11 +186,33 @@ def drawn(case: TreeCase, seed: int, n_rows: int) -> Drawn:
     from tacit.messages.passes import log_values
     from tacit.toy import sample_codes
 
-    topology, truth = _truth(replace(case, learnt_states=None), seed)
+    topology, truth = _truth(_true_case(case), seed)
     train = sample_codes(truth, n_rows, _generator(case, seed, 2, n_rows))
     test = sample_codes(truth, TEST_ROWS, _generator(case, seed, 3))
     log_truth = log_values(truth.network, Evidence(test))[1]
     return Drawn(topology, with_all_categories(train, case.n_categories), test, log_truth)
+
+
+def _true_case(case: TreeCase) -> TreeCase:
+    """The case without what is learnt of it."""
+    return replace(case, learnt_states=None)
+
+
+def truth_of(case: TreeCase, seed: int) -> Tables:
+    """The true model of a trial."""
+    return _truth(_true_case(case), seed)[1]
+
+
+@lru_cache(maxsize=64)
+def _true_chow_liu(case: TreeCase, seed: int) -> Topology:
+    """The Chow-Liu tree of the true pair marginals."""
+    from tacit.toy.exact import ExactMoments
+    from tacit.trees.structure.chow_liu import chow_liu_edges, chow_liu_topology
+
+    truth = truth_of(case, seed)
+    pairs = ExactMoments(truth).pairs()
+    names = truth.tree.names[: truth.tree.n_leaves]
+    return chow_liu_topology(chow_liu_edges(pairs.counts, pairs.cards), names)
 
 
 @lru_cache(maxsize=8)
