@@ -222,7 +222,8 @@ def repeating_process(n_before: int = 2, *, stationary: bool = False) -> HmmMode
     """A, some times over, then X or Y: the same one for ever (AAXAAX... or AAYAAY...).
 
     There are three symbols but ``2 * (n_before + 1)`` states, since the position in the round and the letter
-    must be remembered: windows of three symbols do not show them, longer pasts and futures do.
+    must be remembered: windows of three symbols do not show them, longer pasts and futures do. (The lecture
+    slides that the process is from count ``2 * n_before``.)
 
     Parameters
     ----------

@@ -4,7 +4,9 @@ The spectral algorithm is that paper's Algorithm 1 (`siblings="adopted"`). The f
 only, which the text does not describe: broad4 and broad9 are a hidden root over 4 and 9 hidden nodes with
 four leaves each, deep4 and deep5 a chain of 4 and 5 hidden nodes with two leaves each. How the tables were
 drawn is not said either: their entries are uniform before rows are normalised. Chow-Liu trees have the
-structure that the true pair marginals give, as in the paper, and tables without pseudo-counts.
+structure that the true pair marginals give, as in the paper, and tables without pseudo-counts. What EM's
+precisions, 0.0005 and 0.01, are of is not said: the gain in nats per row here, with which spectral learning
+and EM+ stand to each other as in print, and beside it the fraction of the log-likelihood of the later papers.
 """
 
 from __future__ import annotations
@@ -21,11 +23,17 @@ from tacit.reproduce.trees.synthetic import CHOW_LIU, STUDY, TreeCase, em
 SPECTRAL = Method(
     "spectral", "spectral", (("representation", "matrix"), ("siblings", "adopted")), as_printed=True
 )
-EM_PLUS, EM_MINUS = em("EM+", 0.0005), em("EM-", 0.01)
+# A step's gain in nats per row, below which EM stops.
+EM_PLUS = Method("EM+", "em", (("tol", 0.0005), ("n_restarts", 5)))
+EM_MINUS = Method("EM-", "em", (("tol", 0.01), ("n_restarts", 5)))
+# The same as a fraction of the log-likelihood.
+RELATIVE_PLUS, RELATIVE_MINUS = em("EM+, relative", 0.0005), em("EM-, relative", 0.01)
+RELATIVE = {EM_PLUS.name: RELATIVE_PLUS.name, EM_MINUS.name: RELATIVE_MINUS.name}
 OBSERVED = Method("Chow-Liu", CHOW_LIU)
 TACIT_SPECTRAL = Method("Tacit spectral", "spectral")
 TACIT_AUTO = Method("Tacit auto", "auto")
-METHODS = (SPECTRAL, EM_PLUS, EM_MINUS, OBSERVED, TACIT_SPECTRAL, TACIT_AUTO)
+PUBLISHED = (SPECTRAL, EM_PLUS, EM_MINUS, OBSERVED, RELATIVE_PLUS, RELATIVE_MINUS)
+METHODS = (*PUBLISHED, TACIT_SPECTRAL, TACIT_AUTO)
 TACIT_FORMS = {SPECTRAL.name: TACIT_SPECTRAL.name}
 
 # "When the sample sizes go beyond 5,000, the performance of EM- levels off": no quarter of its error goes
@@ -156,6 +164,31 @@ def _shown(pairs: Sequence[tuple[float, ...]]) -> str:
     return "; " + ", ".join(" and ".join(f"{error:.3g}" for error in pair) for pair in pairs)
 
 
+PARTS = (
+    _few_rows,
+    _levels_off,
+    _overtakes_low_precision,
+    _ahead_on_deep_trees,
+    _equal_on_broad4,
+    _behind_on_broad9,
+    _ahead_of_chow_liu,
+    _orders_faster,
+    _chow_liu_fastest,
+    _harder_trees,
+)
+
+
+def _table(runs: Runs) -> str:
+    """How many parts of the claim hold where EM stops by the other rule."""
+    held = [part.judge(runs.with_names(RELATIVE)).held for part in PARTS]
+    lost = " ".join(f"({number})" for number, holds in enumerate(held, start=1) if not holds)
+    return (
+        "The paper does not say of what its precisions are. Here EM stops by the gain in nats per row; by "
+        f"the fraction of the log-likelihood of the later papers {sum(held)} of {len(held)} parts hold"
+        + (f", all but {lost}." if lost else ".")
+    )
+
+
 EXPERIMENT = Experiment(
     name="parikh-fig-2",
     title="Parikh, Song & Xing 2011, figure 2: 6 categories, 2 hidden states",
@@ -165,24 +198,14 @@ EXPERIMENT = Experiment(
         "broad4 and is behind on broad9; it is better than the Chow-Liu tree everywhere, and orders of "
         "magnitude faster than EM."
     ),
-    parts=(
-        _few_rows,
-        _levels_off,
-        _overtakes_low_precision,
-        _ahead_on_deep_trees,
-        _equal_on_broad4,
-        _behind_on_broad9,
-        _ahead_of_chow_liu,
-        _orders_faster,
-        _chow_liu_fastest,
-        _harder_trees,
-    ),
+    parts=PARTS,
     settings={
         "paper": _settings(TREES, SIZES, 10),
         "small": _settings(TREES, (200, 1000, 5000, 20_000, 100_000), 10),
         "tiny": _settings(("deep4",), (200, 500), 2),
     },
-    lines=lines((SPECTRAL, EM_PLUS, EM_MINUS, OBSERVED), TACIT_FORMS, TACIT_AUTO),
+    lines=lines(PUBLISHED, TACIT_FORMS, TACIT_AUTO),
     panel_title=lambda case: case.tree,
     tacit_forms=TACIT_FORMS,
+    table=_table,
 )
