@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.reproduce.language import texts
+from tacit.reproduce.language import texts, translations
 from tacit.reproduce.numbers import towns
 from tacit.reproduce.parsing import brackets, grammars
 from tacit.reproduce.sequences import tags
@@ -193,6 +193,48 @@ def made_up_texts(folder_of_texts, monkeypatch):
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_texts))
     yield folder_of_texts
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_translations(folder_of_stocks):
+    """Sentences of thirty words; in translations neighbours change places, and a particle stands in front."""
+    rng = np.random.default_rng(6)
+    moves = rng.dirichlet(np.full(30, 0.1), size=30)
+    folder = folder_of_stocks / "multi30k"
+    folder.mkdir()
+    for part, n in (("train", 200), ("val", 15), ("test_2016_flickr", 15)):
+        english, others = [], {language: [] for language in translations.NAMES}
+        for _ in range(n):
+            words = [int(rng.integers(30))]
+            while len(words) < 4 or (rng.random() > 0.2 and len(words) < 9):
+                words.append(int(rng.choice(30, p=moves[words[-1]])))
+            english.append(" ".join(f"e{word}" for word in words))
+            for at in range(0, len(words) - 1, 2):
+                words[at : at + 2] = words[at + 1], words[at]
+            for language, lines in others.items():
+                lines.append(" ".join(["da", *(f"{language}{word // 2}" for word in words)]))
+        for language, lines in {"en": english, **others}.items():
+            (folder / f"{part}.{language}").write_text("\n".join(lines) + "\n")
+    return folder_of_stocks
+
+
+@pytest.fixture
+def made_up_translations(folder_of_translations, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (
+        translations.system_of,
+        translations.rescored,
+        translations.weights_of,
+        translations.scored_lists,
+        translations.sentences_of,
+        translations._warm_up,
+    )
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_translations))
+    yield folder_of_translations
     for cache in caches:
         cache.cache_clear()
 

@@ -301,3 +301,66 @@ def test_many_texts_stand_in_several_rows():
     places = [ax.get_position() for ax in figure.axes]
     assert len(places) == 5
     assert len({round(place.y0, 6) for place in places}) == 2
+
+
+# -- table 9.4 ------------------------------------------------------------------------------------
+
+BLEU = {
+    "word by word": 9.0,
+    "decoder alone": 20.0,
+    "int-MKN": 20.0,
+    "PLRE": 20.2,
+    "Tacit PLRE": 20.5,
+    "best of each list": 40.0,
+}
+
+
+def runs_9_4(changes=()):
+    """Runs with these BLEU, one hundredth more in each tuning run, and what is changed."""
+    runs = runs_of("table-9.4", lambda _: 1.0)
+    rows = []
+    for row in runs.rows:
+        bleu = BLEU[row.method] + 0.01 * row.seed
+        for language, method, seed, value in changes:
+            if row.language == language and row.method == method and seed in (None, row.seed):
+                bleu = value
+        gain = bleu - BLEU["int-MKN"] - 0.01 * row.seed
+        perplexity = 30.0 if row.method in {"int-MKN", "PLRE", "Tacit PLRE"} else float("inf")
+        rows.append(row.but(bleu=bleu, gain=gain, perplexity=perplexity))
+    return replace(runs, rows=tuple(rows))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ((), [True, True, True]),
+        ((("cs", "PLRE", 3, 20.02),), [True, False, True]),
+        ((("de", "PLRE", None, 19.9),), [False, False, True]),
+        ((("cs", "decoder alone", None, 13.4),), [True, True, False]),
+        ((("de", "best of each list", None, 20.0),), [True, True, False]),
+    ],
+)
+def test_table_9_4_holds_where_no_tuning_run_is_behind_and_the_decoder_translates(
+    changes, expected
+):
+    actual = experiment_of("table-9.4").judge(runs_9_4(changes))
+    assert [part.held for part in actual] == expected
+
+
+def test_table_9_4_shows_means_deviations_and_gains_beside_the_printed_ones():
+    lines = experiment_of("table-9.4").table(runs_9_4()).splitlines()
+    assert "English to Czech" in lines
+    (plre,) = {line for line in lines if line.startswith("PLRE")}  # the same in both languages
+    assert plre.split() == ["PLRE", "20.24", "±", "0.03", "0.20", "to", "0.20", "30.00"]
+    (words,) = {line for line in lines if line.startswith("word by word")}
+    assert words.split() == ["word", "by", "word", "9.00"]
+    assert " ".join(lines[-1].split()) == "(printed) PLRE 17.79 ± 0.07 0.05 to 0.29"
+
+
+def test_the_picture_of_table_9_4_has_a_dot_for_each_run():
+    figure = experiment_of("table-9.4").draw(runs_9_4())
+    figure.canvas.draw()
+    assert [ax.get_title() for ax in figure.axes] == ["English to Czech", "English to German"]
+    sizes = [len(line.get_xdata()) for line in figure.axes[1].get_lines()]
+    assert sizes == [1, 1, 10, 10, 10, 1]
+    assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == list(BLEU)

@@ -22,6 +22,7 @@ REAL = {
     "fig-9.2",
     "table-9.2",
     "table-9.3",
+    "table-9.4",
     "lpcfg-f1",
 }  # those with data that are not drawn from a model
 NUMBERS = {"fig-6.5", "fig-6.6"}  # those that draw numbers, not categories
@@ -302,6 +303,28 @@ def test_orders_and_classes_of_language_models_are_those_of_the_thesis():
         assert options(name, "PLRE") == ({"preset": "printed", "choose": True}, True)
     given, _ = options("table-9.3", "PLRE, given ranks")
     assert given == {"preset": "printed", "choose": False, "ranks": ((2, 90), (3, 90))}
+
+
+def test_translations_are_tuned_ten_times_with_models_of_order_4():
+    settings = paper("table-9.4")
+    assert (settings.sizes, settings.n_seeds) == ((4,), 10)
+    assert [(case.language, case.every, case.every_held) for case in settings.cases] == [
+        ("cs", 1, 1),
+        ("de", 1, 1),
+    ]
+    assert options("table-9.4", "PLRE") == ({"preset": "printed", "choose": True}, True)
+    assert options("table-9.4", "int-MKN") == ({"modified": True, "interpolated": True}, False)
+    runs_of = {method.name: 0 for method in settings.methods}
+    for trial in settings.trials():
+        runs_of[trial.method.name] += 1
+    assert runs_of == {
+        "word by word": 2,
+        "decoder alone": 2,
+        "int-MKN": 20,
+        "PLRE": 20,
+        "Tacit PLRE": 20,
+        "best of each list": 2,
+    }
 
 
 def test_brackets_are_found_in_three_treebanks_at_the_lengths_of_the_thesis():

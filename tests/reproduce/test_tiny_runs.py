@@ -39,6 +39,7 @@ def read(path):
     "made_up_towns",
     "made_up_tags",
     "made_up_texts",
+    "made_up_translations",
     "made_up_treebanks",
 )
 @pytest.mark.parametrize("name", MODULES)

@@ -21,6 +21,7 @@ __all__ = [
     "load_corpus",
     "load_density",
     "load_house_votes",
+    "load_multi30k",
     "load_news20_w100",
     "load_pautomac",
     "load_polya",
@@ -46,6 +47,7 @@ _HOMES = {
     "load_corpus": "texts",
     "load_density": "density",
     "load_house_votes": "tables",
+    "load_multi30k": "translations",
     "load_news20_w100": "tables",
     "load_pautomac": "sequences",
     "load_polya": "tables",
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     )
     from tacit.datasets.texts import load_corpus
     from tacit.datasets.topics import load_topic_labels, load_topics
+    from tacit.datasets.translations import load_multi30k
     from tacit.datasets.treebanks import load_tagged_text, load_treebank, load_word_vectors
 else:
     # Hidden from type checkers, which would otherwise believe that any name exists.

@@ -20,7 +20,7 @@ _FOLDERS = (
     ("numbers", ("fig-6.5", "fig-6.6", "fig-6.7")),
     ("trees", ("fig-7.5", "fig-7.6", "fig-7.7", "fig-7.8", "fig-7.9")),
     ("parsing", ("table-8.1", "table-8.2", "fig-8.5")),
-    ("language", ("table-9.1", "fig-9.2", "table-9.2", "table-9.3")),
+    ("language", ("table-9.1", "fig-9.2", "table-9.2", "table-9.3", "table-9.4")),
     ("trees", ("parikh-fig-2", "song-fig-2", "song-fig-3")),
     ("parsing", ("lpcfg-f1",)),
     ("sequences", ("wfa-pos",)),

@@ -1,0 +1,1 @@
+"""Compiled loops of experiments: alignment of words, phrases, and beam search."""
