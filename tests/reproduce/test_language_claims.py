@@ -362,5 +362,7 @@ def test_the_picture_of_table_9_4_has_a_dot_for_each_run():
     figure.canvas.draw()
     assert [ax.get_title() for ax in figure.axes] == ["English to Czech", "English to German"]
     sizes = [len(line.get_xdata()) for line in figure.axes[1].get_lines()]
-    assert sizes == [1, 1, 10, 10, 10, 1]
-    assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == list(BLEU)
+    assert sizes == [1, 10, 10, 10]
+    assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == list(BLEU)[1:-1]
+    ends = "BLEU (word by word 9.0, best of each list 40.0)"
+    assert figure.axes[0].get_xlabel() == ends
