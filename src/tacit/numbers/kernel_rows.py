@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.encoders.kernel_shapes import TabulatedKernel
 from tacit.numbers.model_files import KERNEL_TREE_FILE
 from tacit.numbers.query.arguments import category_place
 from tacit.numbers.query.given import Known, given_rows
@@ -33,11 +34,15 @@ class KernelRows(TreeModel):
     encoders_: tuple[Encoder, ...]
     margins_: tuple[Margin | Array, ...] | None  # of operators: the distribution of each column
     _file = KERNEL_TREE_FILE
+    kernel: Any
     blend_: Blend | None  # other predictors, for means, quantiles and missing cells
 
     def _restore(self, values: Mapping[str, Any]) -> None:
         super()._restore(values)
         self.margins_, self.blend_ = values["margins_"], values["blend_"]
+        kernels = [encoder.kernel for encoder in self.encoders_ if hasattr(encoder, "kernel")]
+        if self.kernel == TabulatedKernel.name:  # a callable; columns of categories have no kernel
+            self.kernel = kernels[0] if kernels else "rbf"
 
     def _examples(self, X: Any) -> Examples:
         from tacit.core.input.examples import Examples

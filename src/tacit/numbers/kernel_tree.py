@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Self
 
 from tacit.numbers.kernel_queries import KernelQueries
@@ -43,6 +43,10 @@ class KernelTree(KernelQueries):
     metric_bandwidth : float or "auto"
         Bandwidth of the kernel that the structure is learnt with by "spectral", in the same unit; "auto" lets
         held-out rows choose between the median distance and half of it.
+    kernel : {"rbf", "laplacian", "matern32", "matern52"} or callable
+        The kernel of "spectral": scikit-learn's names of pairwise kernels, and Matern kernels of smoothness
+        3/2 and 5/2. A callable takes an array of distances, in bandwidths, and gives as many numbers: one
+        at zero, never negative, with a finite integral, positive definite. Files hold a table of it.
     normal_scores : bool or "auto"
         Whether the kernels of "spectral" work on a column's normal scores, or on the numbers as they are.
         "auto": on normal scores, and on the numbers as printed.
@@ -111,6 +115,7 @@ class KernelTree(KernelQueries):
         continuous: Collection[str] = (),
         bandwidth: float | str = "auto",
         metric_bandwidth: float | str = "auto",
+        kernel: str | Callable[[Any], Any] = "rbf",
         normal_scores: bool | str = "auto",
         n_features: int | str = "auto",
         tolerance: float | str = "auto",
@@ -133,6 +138,7 @@ class KernelTree(KernelQueries):
         self.continuous = continuous
         self.bandwidth = bandwidth
         self.metric_bandwidth = metric_bandwidth
+        self.kernel = kernel
         self.normal_scores = normal_scores
         self.n_features = n_features
         self.tolerance = tolerance

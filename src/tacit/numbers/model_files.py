@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.encoder_files import ENCODER, MARGIN, upgraded_encoder, upgraded_margin
 from tacit.core.encoders.encoders import IndicatorEncoder
+from tacit.core.encoders.kernel_shapes import TabulatedKernel
 from tacit.core.encoders.margins import Margin
 from tacit.core.files.fields import Array, Arrays, Field, Many, OneOf, Record
 from tacit.core.files.header_values import Value, flag, integer, number, symbols
@@ -283,6 +284,9 @@ KERNEL_TREE_FILE = ModelFile(
     arguments={
         "structure": structure_argument,
         "continuous": lambda model: [str(name) for name in model.continuous] or None,
+        "kernel": lambda model: (
+            model.kernel if isinstance(model.kernel, str) else TabulatedKernel.name
+        ),
     },
     columns=lambda model: model.schema_.names,
     upgrade=_upgrade_kernel_tree,

@@ -33,6 +33,12 @@ MetricBandwidth = Annotated[
     str,
     typer.Option(metavar="X|auto", help="The same of the kernels that spectral learns trees with."),
 ]
+KernelName = Annotated[
+    str,
+    typer.Option(
+        "--kernel", metavar="NAME", help="Of spectral: rbf, laplacian, matern32 or matern52."
+    ),
+]
 Bins = Annotated[str, typer.Option(metavar="N|auto", help="Bins of a column of numbers.")]
 Features = Annotated[str, typer.Option(metavar="N|auto", help="Most kernel features of a column.")]
 Continuous = Annotated[
@@ -54,6 +60,7 @@ def kernel_tree(
     components: learning.Components = "auto",
     bandwidth: Bandwidth = "auto",
     metric_bandwidth: MetricBandwidth = "auto",
+    kernel: KernelName = "rbf",
     bins: Bins = "auto",
     features: Features = "auto",
     continuous: Continuous = None,
@@ -80,6 +87,7 @@ def kernel_tree(
         continuous=continuous or [],
         bandwidth=learning.number_or_auto(bandwidth, float, "--bandwidth"),
         metric_bandwidth=learning.number_or_auto(metric_bandwidth, float, "--metric-bandwidth"),
+        kernel=kernel,
         n_features=learning.number_or_auto(features, int, "--features"),
         n_bins=learning.number_or_auto(bins, int, "--bins"),
         n_components=learning.number_or_auto(components, int, "--components"),

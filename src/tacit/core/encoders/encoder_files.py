@@ -10,10 +10,17 @@ import numpy as np
 from tacit.core.encoders.basis import BasisEncoder
 from tacit.core.encoders.density_estimates import Scale
 from tacit.core.encoders.encoders import BinEncoder, IndicatorEncoder
+from tacit.core.encoders.kernel_shapes import (
+    KERNELS,
+    RBF,
+    Kernel,
+    TabulatedKernel,
+    problem_with,
+)
 from tacit.core.encoders.kernels import KernelEncoder
 from tacit.core.encoders.margins import Margin
 from tacit.core.files.fields import Array, Arrays, Field, OneOf, Record
-from tacit.core.files.header_values import flag, integer, number
+from tacit.core.files.header_values import flag, integer, number, text
 from tacit.core.files.ranges import ascending, moderate, not_negative, rising, within
 from tacit.core.files.saved_model import renamed
 from tacit.errors import FileFormatError
@@ -42,6 +49,16 @@ def _bins(edges: Any, margin: Margin, bandwidth: float) -> BinEncoder:
     return encoder
 
 
+def _kernel_encoder(kernel: Any, **fields: Any) -> KernelEncoder:
+    return KernelEncoder(**fields, kernel=RBF if kernel is None else kernel)
+
+
+def _tabulated(heights: Any) -> TabulatedKernel:
+    if problem_with(heights):
+        raise FileFormatError(f"is no kernel: it {problem_with(heights)}")
+    return TabulatedKernel(heights)
+
+
 SCALE = Record(Scale, Field("center", _location), Field("scale", _size), Field("bent", flag()))
 MARGIN = Record(
     Margin,
@@ -56,6 +73,17 @@ MARGIN = Record(
     Field("middle", _location),
     Field("spread", _size),
     make=_margin,
+)
+_KERNEL = Field(
+    "kernel",
+    OneOf(
+        named=Record(Kernel, Field("name", text(*KERNELS))),
+        tabulated=Record(
+            TabulatedKernel, Field("heights", Array("place", within(0, 1 + 1e-9))), make=_tabulated
+        ),
+    ),
+    optional=True,
+    get=lambda encoder: None if encoder.kernel == RBF else encoder.kernel,
 )
 ENCODER = OneOf(
     indicator=Record(IndicatorEncoder, Field("size", integer(1))),
@@ -72,6 +100,8 @@ ENCODER = OneOf(
         Field("inverse", Array("feature pivot", moderate)),
         Field("bandwidth", _size),
         Field("margin", MARGIN, optional=True),
+        _KERNEL,
+        make=_kernel_encoder,
     ),
     basis=Record(
         BasisEncoder,

@@ -1,4 +1,4 @@
-"""Numbers as features whose inner products are a Gaussian kernel."""
+"""Numbers as features whose inner products are a kernel."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.bins import some_rows
+from tacit.core.encoders.kernel_shapes import RBF, Kernel, TabulatedKernel
 from tacit.core.encoders.margins import Margin
 from tacit.errors import ArgumentError
 
@@ -24,7 +25,7 @@ _SQRT_2_PI = float(np.sqrt(2 * np.pi))
 
 @dataclass(frozen=True, eq=False)
 class KernelEncoder:
-    """Features whose inner products are a Gaussian kernel: ``inverse @ k(pivots, x)``.
+    """Features whose inner products are a kernel: ``inverse @ k(pivots, x)``.
 
     Parameters
     ----------
@@ -33,10 +34,12 @@ class KernelEncoder:
     inverse : (feature, pivot)
         Makes the kernels at the pivots orthonormal.
     bandwidth : float
-        The kernel is ``exp(-(x - y)^2 / (2 bandwidth^2))``.
+        The unit of the kernel's distances.
     margin : Margin, optional
         Where given, pivots and bandwidth are those of the column's normal scores, which have no far
         outliers; densities and functions are still those of the numbers themselves.
+    kernel : Kernel or TabulatedKernel
+        By default ``exp(-(x - y)^2 / (2 bandwidth^2))``.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class KernelEncoder:
     inverse: Array
     bandwidth: float
     margin: Margin | None = None
+    kernel: Kernel | TabulatedKernel = RBF
 
     @property
     def kind(self) -> str:
@@ -78,11 +82,13 @@ class KernelEncoder:
         projection = np.ascontiguousarray(self.inverse.T)
         for start in range(0, len(values), _BLOCK):
             block = np.subtract.outer(values[start : start + _BLOCK] / self.bandwidth, self._scaled)
-            np.square(block, out=block)
-            block *= -0.5
-            np.exp(block, out=block)
-            np.matmul(block, projection, out=features[start : start + _BLOCK])
+            np.matmul(self.kernel.values(block), projection, out=features[start : start + _BLOCK])
         return features
+
+    def kernel_values(self, values: NDArray[Any]) -> Array:
+        """(pivot, row) the kernel between the pivots and each number; NaN where it is missing."""
+        scaled = self._placed(values) / self.bandwidth
+        return self.kernel.values(np.subtract.outer(self._scaled, scaled))
 
     def _placed(self, values: NDArray[Any]) -> Array:
         """The numbers on the scale of the pivots."""
@@ -102,7 +108,7 @@ class KernelEncoder:
         """(row, feature) features as densities; `total` where the value is missing."""
         values = np.asarray(values, dtype=np.float64)
         densities = self.features(values)
-        densities /= _SQRT_2_PI * self.bandwidth
+        densities /= self.kernel.integral * self.bandwidth
         if self.margin is not None:
             scores = self.margin.scores(values)
             slope = self.margin.density(values) * _SQRT_2_PI * np.exp(0.5 * scores * scores)
@@ -121,9 +127,9 @@ class KernelEncoder:
 
     def cumulative(self, values: Array) -> Array:
         """(row, feature) the integral of each feature's density up to each value."""
-        from scipy.special import ndtr
-
-        below = ndtr(np.subtract.outer(self._placed(values) / self.bandwidth, self._scaled))
+        below = self.kernel.below(
+            np.subtract.outer(self._placed(values) / self.bandwidth, self._scaled)
+        )
         return np.asarray(below @ self.inverse.T)
 
     def grid(self, n: int = 200) -> Array:
@@ -140,6 +146,7 @@ def kernel_encoder(
     *,
     n_features: int | None = None,
     margin: Margin | None = None,
+    kernel: Kernel | TabulatedKernel = RBF,
 ) -> KernelEncoder:
     """Kernel features by pivoted incomplete Cholesky.
 
@@ -148,27 +155,74 @@ def kernel_encoder(
     values : (row,)
         Numbers; NaN is left out. Of more than a few thousand, even quantiles with both ends stand for all.
     bandwidth : float
-        Of the Gaussian kernel.
+        Of the kernel.
     tolerance : float
         The fraction of the kernel's trace that may be left over.
     n_features : int, optional
         The largest number of features.
     margin : Margin, optional
         Work with the column's normal scores; the bandwidth is then theirs.
+    kernel : Kernel or TabulatedKernel
     """
-    from tacit.core.loops.kernel_features import choose_pivots
-
     _check_bandwidth(bandwidth)
     some = even_quantiles(np.asarray(values, dtype=np.float64), _MOST_CANDIDATES)
     if margin is not None:
         some = margin.scores(some)
     most = len(some) if n_features is None else n_features
-    places, factor = choose_pivots(some, float(bandwidth), float(tolerance), most)
-    square = factor[:, places].T  # (pivot, pivot) lower triangular
+    places, inverse = _pivots_and_inverse(some, float(bandwidth), float(tolerance), most, kernel)
+    return KernelEncoder(some[places], inverse, float(bandwidth), margin, kernel)
+
+
+def _pivots_and_inverse(
+    values: Array, bandwidth: float, tolerance: float, most: int, kernel: Kernel | TabulatedKernel
+) -> tuple[NDArray[np.int64], Array]:
+    """The places of the pivots among some numbers, and what makes their kernels orthonormal."""
     from scipy.linalg import solve_triangular
 
-    inverse = np.ascontiguousarray(solve_triangular(square, np.eye(len(places)), lower=True))
-    return KernelEncoder(some[places], inverse, float(bandwidth), margin)
+    from tacit.core.loops.kernel_features import choose_pivots
+
+    if kernel == RBF:
+        places, factor = choose_pivots(values, bandwidth, tolerance, most)
+    else:
+        places, factor = pivoted_cholesky(
+            lambda pivot: kernel.values((values - values[pivot]) / bandwidth),
+            len(values),
+            tolerance,
+            most,
+        )
+    square = factor[:, places].T  # (pivot, pivot) lower triangular
+    return places, np.ascontiguousarray(solve_triangular(square, np.eye(len(places)), lower=True))
+
+
+def pivoted_cholesky(
+    column: Callable[[int], Array], n: int, tolerance: float, most: int
+) -> tuple[NDArray[np.int64], Array]:
+    """What `choose_pivots` computes for Gaussian kernels of numbers, for any kernel of anything.
+
+    Parameters
+    ----------
+    column : callable
+        Gives the kernel between one of the values, by its number, and all of them.
+    n : int
+        Number of values.
+    tolerance, most : float, int
+        See `choose_pivots`.
+    """
+    from tacit.core.loops.kernel_features import SMALLEST
+
+    most = min(most, n)
+    left, pivots, factor = np.ones(n), [], np.empty((most, n))
+    for size in range(most):
+        pivot = int(left.argmax())
+        if left.sum() <= tolerance * n or left[pivot] <= SMALLEST:
+            break
+        row = column(pivot) - factor[:size, pivot] @ factor[:size]
+        row /= np.sqrt(left[pivot])
+        factor[size] = row
+        left = np.maximum(left - row * row, 0.0)
+        left[pivot] = 0.0
+        pivots.append(pivot)
+    return np.array(pivots, dtype=np.int64), factor[: len(pivots)]
 
 
 def grid_encoder(low: float, high: float, n: int, bandwidth: float) -> KernelEncoder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.core.encoders.kernel_shapes import RBF, kernel_of
 from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
 from tacit.core.threads import n_threads
 from tacit.errors import ArgumentError
@@ -62,6 +63,10 @@ def settings_of(model: KernelTree) -> Settings:
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
     if isinstance(model.continuous, str):
         raise ArgumentError(f"continuous={model.continuous!r}; give a list of names")
+    if kernel_of(model.kernel) != RBF and model.learn != "spectral":
+        raise ArgumentError(
+            f"kernel={model.kernel!r} with learn={model.learn!r}; kernels belong to learn='spectral'"
+        )
     if model.learn == "spectral" and model.n_components not in {1, "auto"}:
         raise ArgumentError(
             f"n_components={model.n_components} with learn='spectral'; several trees are learnt by "
@@ -108,6 +113,7 @@ def _learn_by_kernels(
         n_states=model.n_states,
         bandwidth=model.bandwidth,
         metric_bandwidth=model.metric_bandwidth,
+        kernel=kernel_of(model.kernel),
         normal_scores=uses_normal_scores(model),
         n_features=model.n_features,
         tolerance=_tolerance(model),

@@ -31,6 +31,7 @@ from tacit.trees.structure.topology import Topology
 from tacit.trees.structure.tree_formats import parts_of
 
 if TYPE_CHECKING:
+    from tacit.core.encoders.kernel_shapes import Kernel, TabulatedKernel
     from tacit.core.input.mixed_table import MixedTable
     from tacit.core.progress import Report
 
@@ -50,6 +51,7 @@ class KernelOptions:
     n_states: Any
     bandwidth: float | str
     metric_bandwidth: float | str
+    kernel: Kernel | TabulatedKernel
     normal_scores: bool
     n_features: int | str
     tolerance: float
@@ -64,7 +66,9 @@ def learn_by_kernels(
 ) -> LearntTree:
     """Tree, ranks, bandwidth and operators, as far as they are not given."""
     options.report(0.0, "densities of the columns")
-    columns = FeatureColumns(table, options.normal_scores, options.n_features, options.tolerance)
+    columns = FeatureColumns(
+        table, options.normal_scores, options.n_features, options.tolerance, options.kernel
+    )
     work = MAX_WORK / (columns.most_features * len(table.schema)) ** 2
     n_rows = int(min(max(work, MIN_ROWS), MAX_ROWS))
     split = Split.of(table, validation, options.settings.seed, n_rows)
@@ -147,7 +151,7 @@ def _best_tree(
         bandwidths, methods = bandwidths[:1], methods[:1]
     trees = {}
     for bandwidth in bandwidths:
-        distances = KernelMetric(bandwidth=bandwidth).distances(rows)
+        distances = KernelMetric(bandwidth=bandwidth, kernel=options.kernel).distances(rows)
         for name in methods:
             topology = structure_from_distances(name, names, distances, rows.n_rows).topology
             trees[name, bandwidth] = _in_order(_hung(topology), names)

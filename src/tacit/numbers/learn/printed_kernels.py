@@ -40,7 +40,9 @@ BANDWIDTH = 1.0
 def learn_kernels_as_printed(table: MixedTable, options: KernelOptions) -> LearntTree:
     """The tree of the thesis: structure, where it is not given, and observable operators."""
     names, rank = table.schema.names, int(options.n_states)
-    columns = FeatureColumns(table, options.normal_scores, options.n_features, options.tolerance)
+    columns = FeatureColumns(
+        table, options.normal_scores, options.n_features, options.tolerance, options.kernel
+    )
     bandwidth, metric_bandwidth = (
         BANDWIDTH if isinstance(multiple, str) else float(multiple)
         for multiple in (options.bandwidth, options.metric_bandwidth)

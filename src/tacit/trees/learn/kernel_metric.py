@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from tacit.core.arguments import check_count, check_number
+from tacit.core.encoders.kernel_shapes import RBF, Kernel, TabulatedKernel
 from tacit.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class KernelMetric:
     bandwidth: float = 1.0  # multiple of the median distance of two rows
     centred: bool = True
     whiten: bool = True
+    kernel: Kernel | TabulatedKernel = RBF
     printed: bool = False  # equation 6.18 of the thesis: no ceiling, and all distances supported
 
     def distances(self, table: MixedTable) -> Distances:
@@ -56,7 +58,9 @@ class KernelMetric:
                 encoders.append(IndicatorEncoder(table.schema.cards[place]))
                 continue
             width = self.bandwidth * median_bandwidth(values)
-            encoders.append(kernel_encoder(values, width, tolerance, n_features=most))
+            encoders.append(
+                kernel_encoder(values, width, tolerance, n_features=most, kernel=self.kernel)
+            )
         return encoders
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import Encoder, IndicatorEncoder
+from tacit.core.encoders.kernel_shapes import RBF, Kernel, TabulatedKernel
 from tacit.core.encoders.kernels import even_quantiles, kernel_encoder, median_bandwidth
 from tacit.core.encoders.margins import Margin, fit_margin
 from tacit.trees.learn.selection.states import split_rows
@@ -42,6 +43,7 @@ class FeatureColumns:
     normal_scores: bool
     n_features: int | str
     tolerance: float = TOLERANCE
+    kernel: Kernel | TabulatedKernel = RBF
 
     @cached_property
     def margins(self) -> tuple[Margin | Array, ...]:
@@ -92,6 +94,7 @@ class FeatureColumns:
                     self.tolerance,
                     n_features=self.most_features,
                     margin=warp,
+                    kernel=self.kernel,
                 )
             )
         return tuple(encoders)

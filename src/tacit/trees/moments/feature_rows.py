@@ -112,14 +112,7 @@ def projected_features(encoder: FeatureMap, values: Any, matrix: Array) -> Array
     """
     if not isinstance(encoder, KernelEncoder):
         return np.asarray(matrix @ encoder.features(values).T)
-    values = np.asarray(values, dtype=np.float64)
-    if encoder.margin is not None:
-        values = encoder.margin.scores(values)
-    kernel = np.subtract.outer(encoder.pivots / encoder.bandwidth, values / encoder.bandwidth)
-    np.square(kernel, out=kernel)
-    kernel *= -0.5
-    np.exp(kernel, out=kernel)
-    return np.asarray(matrix @ encoder.inverse @ kernel)
+    return np.asarray(matrix @ encoder.inverse @ encoder.kernel_values(values))
 
 
 def columns_of(rows: Any) -> Any:
