@@ -206,6 +206,17 @@ def test_built_in_features_given_as_a_function_or_as_arrays_are_the_same(name, f
     if name == "concatenated":
         assert scores(np.eye(2)) == pytest.approx(scores(name), abs=1e-10)
         assert scores({"a": np.eye(2)}) == pytest.approx(scores(name), abs=1e-10)
+        vectors = np.array([[0.5, 2.0, 1.0], [1.0, -1.0, 0.25]])
+
+        def by_function(side):
+            parts = [
+                vectors[values] if name in "dk" else indicators(values)
+                for name, values in side.items()
+            ]
+            return np.concatenate(parts, axis=1)
+
+        arrays = {"d": vectors, "k": vectors}
+        assert scores(arrays) == pytest.approx(scores(by_function), abs=1e-10)
 
 
 def test_arrays_are_features_of_ordinal_categories():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.core.encoders.given_features import are_given
+from tacit.core.threads import one_blas_thread
 from tacit.errors import ArgumentError
 from tacit.trees.learn.given_features import factored_by_features, features_of_table
 from tacit.trees.learn.presets import check_features
@@ -28,6 +29,7 @@ def check_junction_features(model: Any) -> None:
         )
 
 
+@one_blas_thread()  # many small products
 def junction_from_features(job: JunctionJob, *, printed: bool = False) -> Factored:
     """A latent junction tree, up to a change of basis at every separator (thesis Algorithm 6).
 

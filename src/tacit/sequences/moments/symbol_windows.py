@@ -82,7 +82,8 @@ def given_windows(sequences: Sequences, reach: int, features: Any) -> WindowMome
     windows = sequences.codes[at[:, None] + np.arange(-reach, reach + 1)]
     starts = sequences.codes[firsts[:, None] + np.arange(reach)]
     given = place_features(features, reach, sequences.symbols)
-    return moments_of_windows(_distinct(windows), _distinct(starts), given)
+    n = sequences.n_symbols
+    return moments_of_windows(_distinct(windows, n), _distinct(starts, n), given)
 
 
 def place_features(features: Any, reach: int, symbols: Sequence[Hashable]) -> GivenFeatures:
@@ -184,10 +185,15 @@ def _check_sizes(sides: tuple[Array, Array, Array], sizes: tuple[int, int]) -> N
             )
 
 
-def _distinct(codes: NDArray[np.int32]) -> tuple[NDArray[np.integer], Array]:
-    """Distinct rows, and how often each occurs."""
-    rows, counts = np.unique(codes, axis=0, return_counts=True)
-    return rows, counts.astype(np.float64)
+def _distinct(codes: NDArray[np.int32], n: int) -> tuple[NDArray[np.integer], Array]:
+    """Distinct rows of codes below `n`, and how often each occurs."""
+    width = codes.shape[1]
+    if n**width >= 2**62:
+        rows, counts = np.unique(codes, axis=0, return_counts=True)
+        return rows, counts.astype(np.float64)
+    powers = n ** np.arange(width - 1, -1, -1, dtype=np.int64)
+    keys, counts = np.unique(codes @ powers, return_counts=True)
+    return keys[:, None] // powers % n, counts.astype(np.float64)
 
 
 def _places(sequences: Sequences, reach: int) -> tuple[Integers, Integers]:

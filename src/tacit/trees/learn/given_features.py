@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.given_features import GivenFeatures
 from tacit.core.input.table import Table
+from tacit.core.threads import one_blas_thread
 from tacit.messages.network import Network
 from tacit.messages.rooted_tree import RootedTree
 from tacit.trees.learn.spectral.edges import EdgeBasis, plain_bases, whitened_bases
@@ -45,6 +46,7 @@ def features_of_table(table: Table, features: Any) -> GivenFeatures:
     return GivenFeatures.of(features, table.schema.labels, [column.values for column in columns])
 
 
+@one_blas_thread()  # many small products
 def operators_from_features(job: Job) -> tuple[Network, dict[str, Any]]:
     """The network of observable operators of a tree, and its diagnostics."""
     printed = job.settings.preset == "printed"

@@ -83,9 +83,45 @@ class SideMoments:
 
     def edge(self, edge: int) -> EdgeMoments:
         """The moments of the two sides of an edge."""
-        below, above = Mode(((edge,),)), Mode(((len(self.sides) // 2 + edge,),))
-        requests = [[below], [above], [below, above], [below, below], [above, above]]
-        return EdgeMoments(*self.projected(requests))
+        below, above = edge, len(self.sides) // 2 + edge
+        if self.given.kind == "concatenated":
+            low, high = self._places(below), self._places(above)
+            second = self._second_moments
+            tables = [second[np.ix_(*two)] for two in ((low, high), (low, low), (high, high))]
+            return EdgeMoments(second[low, -1], second[high, -1], *tables)
+        one, two = Mode(((below,),)), Mode(((above,),))
+        return EdgeMoments(*self.projected([[one], [two], [one, two], [one, one], [two, two]]))
+
+    @cached_property
+    def _second_moments(self) -> Array:
+        """(cell, cell) Of the indicators of all columns, their vectors, and the constant, in one pass.
+
+        Concatenated features of sides are parts of these.
+        """
+        given, columns = self.given, range(len(self.given.arrays))
+        indicators = [np.eye(len(values)) for values in given.categories]
+        size = sum(table.shape[1] for table in (*indicators, *given.arrays)) + 1
+        total = np.zeros((size, size))
+        at_once = max(256, CELLS_AT_ONCE // size)
+        for low in range(0, len(self.codes), at_once):
+            codes = self.codes[low : low + at_once]
+            tables = [
+                tables[c][codes[:, c]] for tables in (indicators, given.arrays) for c in columns
+            ]
+            cells = np.concatenate([*tables, np.ones((len(codes), 1))], axis=1)
+            total += cells.T @ (self.weights[low : low + at_once, None] * cells)
+        return total / self.n_rows
+
+    def _places(self, side: int) -> NDArray[np.int64]:
+        """Where the features of a side stand among those of `_second_moments`."""
+        sizes = [len(values) for values in self.given.categories]
+        if side < self.n_leaves:
+            end = sum(sizes[: side + 1])
+            return np.arange(end - sizes[side], end)
+        widths = [array.shape[1] for array in self.given.arrays]
+        ends = sum(sizes) + np.cumsum(widths)
+        spans = [np.arange(ends[c] - widths[c], ends[c]) for c in self.sides[side]]
+        return np.concatenate([*spans, ends[-1:]])
 
     def projected(self, requests: Sequence[Sequence[Mode]]) -> list[Array]:
         """The means of products of features that were first multiplied with matrices, in one pass."""
@@ -143,7 +179,19 @@ class SideBlock:
 
     def projected(self, column: int, matrix: Array) -> Array:
         """(direction, row) The features of a side in some directions."""
-        return np.asarray(matrix @ self.features(column).T)
+        given = self.moments.given
+        if column < self.moments.n_leaves or given.kind != "concatenated":
+            return np.asarray(matrix @ self.features(column).T)
+        # Each category of a column in these directions, once; then the sum over columns.
+        codes = self.moments.codes[self.rows]
+        out = np.repeat(matrix[:, -1:], len(codes), axis=1)
+        start = 0
+        for variable in self.moments.sides[column]:
+            vectors = given.arrays[variable]
+            stop = start + vectors.shape[1]
+            out += (matrix[:, start:stop] @ vectors.T)[:, codes[:, variable]]
+            start = stop
+        return out
 
     def held(self, columns: Sequence[int]) -> None:
         """Nothing: all rows have all columns."""
