@@ -25,8 +25,10 @@ SUBSTRINGS = Method(
     "spectral, substrings", HANKEL, (("basis", 500), ("max_length", 4)), as_printed=True
 )
 BY_EM = Method("EM", tags.EM, (("n_restarts", 3), ("max_iter", 100)))
-TACIT_WEIGHTED = Method("weighted automaton", tags.WEIGHTED)
-TACIT_PROBABILISTIC = Method("probabilistic automaton", tags.PROBABILISTIC, (("learn", "em"),))
+TACIT_WEIGHTED = Method("Tacit weighted automaton", tags.WEIGHTED)
+TACIT_PROBABILISTIC = Method(
+    "Tacit probabilistic automaton", tags.PROBABILISTIC, (("learn", "em"),)
+)
 SPECTRAL = (SYMBOLS, SUBSTRINGS)
 SURVEY = (UNIGRAM, BIGRAM, TRIGRAM, *SPECTRAL, BY_EM)
 METHODS = (*SURVEY, TACIT_WEIGHTED, TACIT_PROBABILISTIC)
