@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.core.arguments import checked_rates
 from tacit.core.em import EMRun
 from tacit.errors import ArgumentError
-from tacit.messages.online_em import Schedule, best_of_rates, checked_rates
+from tacit.messages.online_em import Schedule, best_of_rates
 
 RATES = (0.6, 0.8, 1.0)
 ROWS = tacit.toy.random_tree_model(n_leaves=6, n_categories=3, random_state=0).sample(400, 1)

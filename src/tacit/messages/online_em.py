@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.em import EMRun
-from tacit.errors import ArgumentError
 from tacit.messages.em import Expectation, Parametrisation, Prior, normalise_rows
 
 Array = NDArray[np.float64]
@@ -31,26 +29,6 @@ class Schedule:
     def size(self, t: int) -> float:
         """The weight of batch number t against all before it."""
         return float((t + self.delay) ** -self.decay)
-
-
-def checked_rates(learning_rate: Any) -> tuple[float, ...]:
-    """The learning rates that an argument gives, once all of them are in the range of convergence."""
-    rates = tuple(learning_rate) if np.iterable(learning_rate) else (learning_rate,)
-    numbers = [isinstance(rate, Real) and not isinstance(rate, bool) for rate in rates]
-    if not rates or not all(numbers) or not all(0.5 < rate <= 1 for rate in rates):
-        raise ArgumentError(
-            f"learning_rate={learning_rate!r}; give a number above 0.5 and up to 1, or several: step sizes "
-            f"are (t + 2) ** -learning_rate, whose running means converge in this range only"
-        )
-    return tuple(map(float, rates))
-
-
-def checked_rate(learning_rate: Any) -> float:
-    """The only learning rate that an argument gives."""
-    rates = checked_rates(learning_rate)
-    if len(rates) > 1:
-        raise ArgumentError(f"learning_rate={learning_rate!r}; give a single number")
-    return rates[0]
 
 
 def best_of_rates(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
-from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.core.arguments import check_choice, check_count, check_number, checked_rate, seed_from
 from tacit.core.encoders.given_features import are_given, check_given
 from tacit.errors import ArgumentError, NotAvailableError
-from tacit.messages.online_em import checked_rate
 from tacit.sequences.data.sequences import examples_of, lengths_from
 from tacit.sequences.emissions import EMISSIONS, emission_for, emission_of
 from tacit.sequences.hmm_forecasts import HMMForecasts
@@ -332,7 +331,8 @@ class HMM(HMMForecasts):
         check_choice("negative", self.negative, ("floor", "nan", "raise"))
         check_number("pseudo_counts", self.pseudo_counts, word="auto")
         check_number("tol", self.tol, positive=True)
-        check_preset(self)
+        if (self.preset, self.windows) != (None, "auto"):
+            check_preset(self)
         return HMMSettings(
             learn=self.learn,
             features=reach,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.core.arguments import check_choice, check_count, check_number, checked_rates, seed_from
 from tacit.core.input.read_table import encode
 from tacit.core.threads import n_threads
 from tacit.errors import ArgumentError, ArgumentTypeError
@@ -19,7 +19,6 @@ from tacit.junction.learn.presets import check_preset, n_views_of
 from tacit.junction.model.shared_tables import tied
 from tacit.messages.conditionals import log_prob
 from tacit.messages.evidence import Evidence
-from tacit.messages.online_em import checked_rates
 from tacit.trees.learn.fit import keep
 from tacit.trees.learn.learners import Learnt, Settings, check_stopping
 from tacit.trees.learn.selection.states import split_table

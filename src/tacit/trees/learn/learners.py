@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.core.arguments import check_choice, check_count, check_number, checked_rates, seed_from
 from tacit.core.em import (
     AbsoluteGain,
     EMRun,
@@ -36,7 +36,7 @@ from tacit.messages.em import (
 )
 from tacit.messages.mixture import Mixture
 from tacit.messages.network import Layout, Network, Tables, layout
-from tacit.messages.online_em import Schedule, best_of_rates, checked_rates, run_stepwise_em
+from tacit.messages.online_em import Schedule, best_of_rates, run_stepwise_em
 from tacit.messages.rooted_tree import RootedTree
 from tacit.trees.learn.em.classes import ClassExpectation, learn_classes
 from tacit.trees.learn.em.defaults import (
