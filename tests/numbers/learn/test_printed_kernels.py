@@ -110,6 +110,16 @@ def test_two_columns_have_a_kernel_estimate_of_low_rank():
     assert model.density(points) == pytest.approx(expected, rel=0, abs=1e-10, nan_ok=True)
 
 
+def test_one_column_has_the_kernel_estimate_of_its_numbers():
+    table = {"a": rows()["a"]}
+    model = printed(structure="auto", continuous=["a"]).fit(table)
+    points = np.linspace(-3, 3, 9)
+    sigma = median_distance(table["a"])
+    kernels = np.exp(-((points[:, None] - table["a"]) ** 2) / (2 * sigma**2))
+    expected = kernels.mean(axis=1) / (np.sqrt(2 * np.pi) * sigma)
+    assert model.density({"a": points}) == pytest.approx(expected, rel=0, abs=1e-10)
+
+
 @pytest.mark.parametrize("n_states", [2, 3])
 def test_distances_are_those_of_equation_6_18(n_states):
     table = rows()

@@ -24,6 +24,7 @@ from tacit.trees.learn.kernel_distances import printed_kernel_distances
 from tacit.trees.learn.kernel_metric import printed_joining
 from tacit.trees.learn.learners import Learnt
 from tacit.trees.learn.number_features import FeatureColumns
+from tacit.trees.learn.selection.states import known_states, state_counts
 from tacit.trees.learn.selection.structures import parse_topology
 from tacit.trees.learn.spectral.operators import spectral
 from tacit.trees.structure.topology import Topology
@@ -56,7 +57,8 @@ def learn_kernels_as_printed(table: MixedTable, options: KernelOptions) -> Learn
     topology = _topology(options.structure, of_metric, rank, names)
     options.report(0.6, "operators")
     tree = topology.rooted(names)
-    states = (*moments.cards, *(rank for _ in tree.hidden))
+    states = state_counts(tree, moments.cards, known_states(rank, topology, tree), rank)
+    assert states is not None
     factored = spectral(
         tree, moments, states, representation="tensor", n_views=1, whiten=False, cut=0.0
     )
