@@ -257,8 +257,6 @@ def test_every_column_of_a_frame_is_predicted():
     assert max(right, 1 - right) > 0.95
     assert fitted.sample(4, 6, random_state=0).shape == (4, 6, 2)
     assert fitted.log_predictive(frame).shape == (1500,)
-    with pytest.raises(ArgumentError, match='learn="spectral" takes sequences of numbers'):
-        tacit.KernelHMM(learn="spectral").fit(frame)
 
 
 def test_the_joint_density_of_columns_is_the_product_of_conditionals():

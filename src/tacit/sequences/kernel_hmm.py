@@ -31,8 +31,8 @@ class KernelHMM(ChainQueries):
         quantiles of the data, of several widths. Positions are clustered by their past and future, and
         accelerated MAP-EM follows. "spectral": operators from moments of kernel features (Song et al.,
         2010), of several lags if sequences are long enough; no iteration. Densities may be slightly
-        negative: they are clipped, and the column's marginal density is mixed in. Single numbers only, not
-        rows of them.
+        negative: they are clipped, and the column's marginal density is mixed in. Several columns have
+        features together, with a product of kernels: they need not be independent given the state.
     bandwidth : float or "auto"
         "auto" with learn="spectral": by held-out density. A number is a multiple of the median distance of
         two numbers' normal scores; with learn="auto", of the widths of the basis densities (default 1).
@@ -59,7 +59,7 @@ class KernelHMM(ChainQueries):
     operators_ : Operators
         The same as operators.
     encoders_ : tuple
-        The features of each column.
+        The features of each column; by learn="spectral" of several columns, those of all together.
     n_states_ : int
         Hidden states of all parts together; the rank of operators.
     diagnostics_ : dict
@@ -113,8 +113,8 @@ class KernelHMM(ChainQueries):
         X : list of sequences, one sequence, (values, lengths), or frame
             A list holds a sequence in each entry: numbers, or (time, column) rows of numbers. A single array
             of numbers is one sequence; one with two axes, or a frame, is one sequence of rows, whose columns
-            are independent given the state. A tuple of an array and of integers holds all sequences one after
-            the other, and their lengths. NaN and None are missing.
+            are independent given the state (by learn="spectral" they need not be). A tuple of an array and
+            of integers holds all sequences one after the other, and their lengths. NaN and None are missing.
         y : None
             Not used; lengths may stand here, as hmmlearn has them.
         lengths : (sequence,) integers, optional

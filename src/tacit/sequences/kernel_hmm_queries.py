@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import DensityMixin
 
 from tacit.core.arguments import check_count, check_rows, generator_from
-from tacit.core.model import Model, Scored
-from tacit.errors import ArgumentError, ColumnError, FileFormatError, NotAvailableError
+from tacit.errors import ArgumentError, NotAvailableError
 from tacit.numbers.query.arguments import checked_grid, checked_levels
 from tacit.sequences.data.sequences import lengths_from
+from tacit.sequences.kernel_hmm_rows import ChainRows
 
 if TYPE_CHECKING:
-    from tacit.core.encoders.encoders import Encoder
     from tacit.messages.node_messages import Messages
     from tacit.messages.repairs import Repairs
     from tacit.sequences.data.number_sequences import Series
-    from tacit.sequences.model.chains import ChainTables, Operators
     from tacit.sequences.query.forecasts import Forecasts
     from tacit.sequences.query.operators import Walk
 
@@ -29,7 +26,7 @@ Answer = tuple[Array, dict[str, Any]]  # with a record of repairs
 Function = Callable[[Array], Array]
 
 
-class ChainQueries(Scored, DensityMixin, Model):
+class ChainQueries(ChainRows):
     """Queries of a fitted chain; missing numbers are integrated out.
 
     Sequences come as in `fit`. Answers about positions are a list with an array for each sequence; one array
@@ -40,10 +37,6 @@ class ChainQueries(Scored, DensityMixin, Model):
     kind = "sequences"
     abilities = frozenset({"score", "sample", "numbers", "forecast", "singular values"})
 
-    parameters_: ChainTables | Operators
-    encoders_: tuple[Encoder, ...]
-    names_: tuple[str, ...]
-    fallback_: float
     diagnostics_: dict[str, Any]
     n_jobs: int | None = None
 
@@ -52,15 +45,6 @@ class ChainQueries(Scored, DensityMixin, Model):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-    @property
-    def operators_(self) -> Operators:
-        """The model as operators."""
-        from tacit.sequences.model.chains import ChainTables
-
-        self._check_fitted()
-        learnt = self.parameters_
-        return learnt.operators if isinstance(learnt, ChainTables) else learnt
 
     @property
     def n_states_(self) -> int:
@@ -162,7 +146,7 @@ class ChainQueries(Scored, DensityMixin, Model):
             A row for each sequence; with `all_positions` a row for each position.
         """
         column = self._column(target)
-        points = self.encoders_[column].grid() if grid is None else checked_grid(grid)
+        points = self._encoder(column).grid() if grid is None else checked_grid(grid)
         densities, repairs = self._ask(
             self._read(X, lengths),
             column,
@@ -239,7 +223,6 @@ class ChainQueries(Scored, DensityMixin, Model):
         (draw, time) array; (draw, time, column) with several columns
         """
         from tacit.messages.node_messages import Messages, message_up
-        from tacit.sequences.query.operators import evidence_messages
 
         self._check_fitted()
         check_rows("n_samples", n_samples)
@@ -248,71 +231,36 @@ class ChainQueries(Scored, DensityMixin, Model):
         operators = self.operators_
         n = int(n_samples)
         state = Messages(np.repeat(self._last_state(given)[:, None], n, axis=1))
-        out = np.empty((n, length, len(self.names_)))
+        out = np.full((n, length, len(self.names_)), np.nan)
         for time in range(length):
             known: list[Messages | None] = [None] * len(self.names_)
             for column in range(len(self.names_)):
-                forecasts = self._forecasts(state, column, known)
+                forecasts = self._forecasts(state, column, known, out[:, time])
                 out[:, time, column] = forecasts.draws(rng.random(n))
-                known[column] = self._message(column, out[:, time, column])
-            evidence = [
-                encoder.likelihoods(out[:, time, column])
-                for column, encoder in enumerate(self.encoders_)
-            ]
-            state = message_up(operators.step, [evidence_messages(operators, evidence), state])
+                if self._vector is None:
+                    known[column] = self._message(column, out[:, time, column])
+            state = message_up(operators.step, [self._evidence(out[:, time]), state])
             state = Messages(state.values / np.abs(state.values).max(axis=0))
         return out[:, :, 0] if len(self.names_) == 1 else out
 
-    def _restore(self, values: Mapping[str, Any]) -> None:
-        super()._restore(values)
-        margins = [getattr(encoder, "margin", None) for encoder in self.encoders_]
-        if self.fallback_ > 0 and not all(margins):
-            raise FileFormatError("a weight of each column's marginal density, which is missing")
-
     # -- private ----------------------------------------------------------------------------------
-
-    def _read(self, X: Any, lengths: Any = None) -> Series:
-        from tacit.sequences.data.number_sequences import read_series
-
-        self._check_fitted()
-        return read_series(X, self.names_, lengths)
-
-    def _column(self, target: str | None) -> int:
-        self._check_fitted()
-        if target is None and len(self.names_) == 1:
-            return 0
-        if target not in self.names_:
-            problem = "no target" if target is None else f"target={target!r}"
-            raise ColumnError(f"{problem}; the columns are {list(self.names_)}: name one of them")
-        return self.names_.index(target)
-
-    def _walk(self, series: Series) -> tuple[Walk, Messages]:
-        """All sequences walked, and the evidence of each position."""
-        from tacit.sequences.query.operators import evidence_messages, walked
-
-        columns = series.values.T
-        features = [
-            np.where(np.isnan(column)[:, None], np.nan, encoder.likelihoods(column))
-            for encoder, column in zip(self.encoders_, columns, strict=True)
-        ]
-        operators = self.operators_
-        evidence = evidence_messages(operators, features)
-        return walked(operators, evidence, series.lengths, restart=not self._has_tables), evidence
-
-    @property
-    def _has_tables(self) -> bool:
-        from tacit.sequences.model.chains import ChainTables
-
-        return isinstance(self.parameters_, ChainTables)
 
     def _logs(self, series: Series) -> Answer:
         """(position,) log-density of each position given those before it, and repairs."""
+        from tacit.sequences.query.vector_forecasts import log_densities_in_turn
+
         walk, _ = self._walk(series)
         if self._has_tables:
             is_observed = ~np.isnan(series.values).all(axis=1)
             _, logs = walk.steps()
             return np.where(is_observed, logs, 0.0), {}
         out, repairs = np.empty(series.n_positions), self._no_repairs()
+        if self._vector is not None:
+            weight = np.array([self.fallback_])
+            logs, repairs = log_densities_in_turn(
+                self.operators_, walk, self._vector, series.values, weight
+            )
+            return logs[0], {**repairs.as_dict(), "n_restarts": walk.n_restarts}
         for part, forecasts in self._blocks(walk, walk.before, 0):
             out[part] = forecasts.log_densities(series.values[part, 0])
             repairs += forecasts.repairs()
@@ -351,10 +299,20 @@ class ChainQueries(Scored, DensityMixin, Model):
             yield part, self._forecasts(walk.states.at(places[part]), column)
 
     def _forecasts(
-        self, states: Messages, column: int, known: list[Messages | None] | None = None
+        self,
+        states: Messages,
+        column: int,
+        known: list[Messages | None] | None = None,
+        rows: Array | None = None,
     ) -> Forecasts:
-        from tacit.sequences.query.forecasts import forecasts
+        """Forecasts given other columns of the same position: their messages, and their numbers."""
+        from tacit.sequences.query.forecasts import forecasts, next_features
+        from tacit.sequences.query.vector_forecasts import member_forecasts
 
+        vector = self._vector
+        if vector is not None:
+            next_ = next_features(self.operators_, states, 0, vector.total)
+            return member_forecasts(*next_, vector, column, fallback=self.fallback_, others=rows)
         return forecasts(
             self.operators_,
             states,
@@ -363,13 +321,6 @@ class ChainQueries(Scored, DensityMixin, Model):
             fallback=self.fallback_,
             others=known,
         )
-
-    def _message(self, column: int, numbers: Array) -> Messages:
-        """The messages of numbers of a column to their step."""
-        from tacit.messages.node_messages import Messages
-
-        likelihoods = self.encoders_[column].likelihoods(numbers)
-        return Messages(self.operators_.emit[column].T @ likelihoods.T)
 
     def _last_state(self, given: Any) -> Array:
         if given is None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.encoders.encoder_files import ENCODER, upgraded_encoder
+from tacit.core.encoders.encoder_files import ENCODER, VECTOR_ENCODER, upgraded_encoder
 from tacit.core.encoders.given_features import plain_features
 from tacit.core.files.fields import Array, Arrays, Field, Many, OneOf, Record
 from tacit.core.files.header_values import integer, number, symbols
@@ -197,9 +197,9 @@ KERNEL_HMM_FILE = ModelFile(
     _NAMES,
     Field(
         "encoders_",
-        Many(ENCODER, least=1),
+        Many(OneOf(**ENCODER.records, vector=VECTOR_ENCODER), least=1),
         sizes={
-            "column": len,
+            "column": lambda encoders: sum(getattr(each, "n_members", 1) for each in encoders),
             "feature": lambda encoders: tuple(encoder.size for encoder in encoders),
         },
     ),

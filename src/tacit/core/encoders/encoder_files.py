@@ -19,7 +19,8 @@ from tacit.core.encoders.kernel_shapes import (
 )
 from tacit.core.encoders.kernels import KernelEncoder
 from tacit.core.encoders.margins import Margin
-from tacit.core.files.fields import Array, Arrays, Field, OneOf, Record
+from tacit.core.encoders.vector_kernels import VectorKernelEncoder
+from tacit.core.files.fields import Array, Arrays, Field, Many, OneOf, Record
 from tacit.core.files.header_values import flag, integer, number, text
 from tacit.core.files.ranges import ascending, moderate, not_negative, rising, within
 from tacit.core.files.saved_model import renamed
@@ -51,6 +52,12 @@ def _bins(edges: Any, margin: Margin, bandwidth: float) -> BinEncoder:
 
 def _kernel_encoder(kernel: Any, **fields: Any) -> KernelEncoder:
     return KernelEncoder(**fields, kernel=RBF if kernel is None else kernel)
+
+
+def _vector_encoder(kernel: Any, **fields: Any) -> VectorKernelEncoder:
+    if len(fields["margins"]) != len(fields["bandwidths"]):
+        raise FileFormatError("has another number of distributions than of columns")
+    return VectorKernelEncoder(**fields, kernel=RBF if kernel is None else kernel)
 
 
 def _tabulated(heights: Any) -> TabulatedKernel:
@@ -111,6 +118,15 @@ ENCODER = OneOf(
         Field("spread", _size),
         Field("marks", Array("mark", rising, within(-_FAR, _FAR))),
     ),
+)
+VECTOR_ENCODER = Record(
+    VectorKernelEncoder,
+    Field("pivots", Array("pivot member", within(-_FAR, _FAR))),
+    Field("inverse", Array("feature pivot", moderate)),
+    Field("bandwidths", Array("member", within(_NARROW, _FAR))),
+    Field("margins", Many(MARGIN, optional=True)),
+    _KERNEL,
+    make=_vector_encoder,
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.kernels import KernelEncoder, kernel_encoder, median_bandwidth
 from tacit.core.encoders.margins import Margin, fit_margin
-from tacit.errors import ArgumentError, DataError
+from tacit.core.encoders.vector_kernels import VectorKernelEncoder, vector_kernel_encoder
+from tacit.errors import DataError
 from tacit.sequences.data.number_sequences import Series, folds
 from tacit.sequences.learn.kernel_hmm_selection import (
     MOST_POSITIONS,
@@ -33,6 +34,7 @@ from tacit.sequences.model.chains import Operators
 from tacit.sequences.moments.windows import WindowMoments, Windows, windows_of
 from tacit.sequences.query.forecasts import forecasts
 from tacit.sequences.query.operators import evidence_messages, walked
+from tacit.sequences.query.vector_forecasts import log_densities_in_turn
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
@@ -45,6 +47,9 @@ RANKS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 STRETCHES = (1, 2, 4, 8, 16)
 FALLBACKS = np.array([0.02, 0.05, 0.1, 0.2, 0.4])
 MOST_FEATURES = 30
+# The same of several columns together: a kernel of the same bandwidth has more of them.
+VECTOR_BANDWIDTHS = (0.2, 0.3, 0.5, 0.8)
+MOST_VECTOR_FEATURES = 80
 AT_ONCE = 50_000  # positions whose windows are held in memory
 WARM_UP = 60  # positions before those that are scored
 
@@ -55,7 +60,7 @@ class KernelWindows:
 
     series: Series
     bandwidth: float  # as a multiple
-    encoder: KernelEncoder
+    encoder: KernelEncoder | VectorKernelEncoder
     stretches: tuple[int, ...]
 
     @cached_property
@@ -77,7 +82,7 @@ class KernelWindows:
             last = int(np.searchsorted(ends, ends[begin] + AT_ONCE, side="right")) - 1
             if last > begin:
                 low, high = int(ends[begin]), int(ends[last])
-                features = self.encoder.features(self.series.values[low:high, 0])
+                features = features_of(self.encoder, self.series.values[low:high])
                 yield low, windows_of(features, self.series.lengths[begin:last], self.stretches)
                 begin = last
             else:
@@ -88,7 +93,7 @@ class KernelWindows:
         """The windows of one long sequence; each window is in one piece."""
         for first in range(start, stop, AT_ONCE):
             low, high = max(first - self.reach, start), min(first + AT_ONCE + self.reach, stop)
-            features = self.encoder.features(self.series.values[low:high, 0])
+            features = features_of(self.encoder, self.series.values[low:high])
             windows = windows_of(features, np.array([high - low]), self.stretches)
             yield low, windows if first == start else replace(windows, firsts=windows.firsts[:0])
 
@@ -136,10 +141,23 @@ def fitting_stretches(lengths: NDArray[np.int64]) -> tuple[int, ...]:
     return tuple(stretches)
 
 
+def features_of(encoder: KernelEncoder | VectorKernelEncoder, values: Array) -> Array:
+    """(position, feature) of (position, column) numbers; NaN where a number is missing."""
+    return encoder.features(values if isinstance(encoder, VectorKernelEncoder) else values[:, 0])
+
+
 def predictive_logs(
-    operators: Operators, encoder: KernelEncoder, series: Series, fallbacks: Array
+    operators: Operators,
+    encoder: KernelEncoder | VectorKernelEncoder,
+    series: Series,
+    fallbacks: Array,
 ) -> Array:
     """(fallback, position) log-densities of all positions given those before them."""
+    if isinstance(encoder, VectorKernelEncoder):
+        rows = series.values
+        messages = evidence_messages(operators, [encoder.likelihoods(rows)])
+        walk = walked(operators, messages, series.lengths, restart=True)
+        return log_densities_in_turn(operators, walk, encoder, rows, fallbacks)[0]
     numbers = series.values[:, 0]
     messages = evidence_messages(operators, [encoder.likelihoods(numbers)])
     walk = walked(operators, messages, series.lengths, restart=True)
@@ -171,22 +189,19 @@ def learn_spectral(
 
     Parameters are those of `learn_chain`.
     """
-    if series.n_columns != 1:
-        raise ArgumentError(
-            f'learn="spectral" takes sequences of numbers, not of rows of {series.n_columns}; learn="auto" '
-            f"takes both"
-        )
-    margin = fit_margin(series.values[:, 0])
+    margins = [fit_margin(column) for column in series.values.T]
     selection_series = series.cut(1000, MOST_POSITIONS)
     stretches = fitting_stretches(series.lengths)
     candidates = []
-    widths = BANDWIDTHS if settings.bandwidth is None else (settings.bandwidth,)
+    widths: Sequence[float] = BANDWIDTHS if series.n_columns == 1 else VECTOR_BANDWIDTHS
+    if settings.bandwidth is not None:
+        widths = (settings.bandwidth,)
     for number, bandwidth in enumerate(widths):
         report(0.9 * number / len(widths), f"bandwidth {bandwidth}")
-        kernel_windows = _kernel_windows(selection_series, bandwidth, margin, stretches)
+        kernel_windows = _kernel_windows(selection_series, bandwidth, margins, stretches)
         candidates += list(_trials(kernel_windows, validation, settings))
     best = max(candidates, key=lambda candidate: candidate["held_out_score"])
-    final = _kernel_windows(series, float(best["bandwidth"]), margin, stretches)
+    final = _kernel_windows(series, float(best["bandwidth"]), margins, stretches)
     rank = min(int(best["rank"]), len(final.directions.sizes))
     operators = final.operators(final.moments(), rank)
     diagnostics = {
@@ -205,11 +220,23 @@ def learn_spectral(
 
 
 def _kernel_windows(
-    series: Series, bandwidth: float, margin: Margin, stretches: tuple[int, ...]
+    series: Series, bandwidth: float, margins: Sequence[Margin], stretches: tuple[int, ...]
 ) -> KernelWindows:
-    numbers = series.values[:, 0]
-    width = bandwidth * median_bandwidth(margin.scores(numbers[~np.isnan(numbers)]))
-    encoder = kernel_encoder(numbers, width, n_features=MOST_FEATURES, margin=margin)
+    widths = [
+        bandwidth * median_bandwidth(margin.scores(numbers[~np.isnan(numbers)]))
+        for numbers, margin in zip(series.values.T, margins, strict=True)
+    ]
+    encoder: KernelEncoder | VectorKernelEncoder
+    if series.n_columns == 1:
+        encoder = kernel_encoder(
+            series.values[:, 0], widths[0], n_features=MOST_FEATURES, margin=margins[0]
+        )
+    elif np.isnan(series.values).any(axis=1).all():
+        raise DataError("no position has all columns; spectral learning needs such positions")
+    else:
+        encoder = vector_kernel_encoder(
+            series.values, widths, n_features=MOST_VECTOR_FEATURES, margins=margins
+        )
     kernel_windows = KernelWindows(series, bandwidth, encoder, stretches)
     if kernel_windows.n_windows == 0:
         raise DataError(
@@ -243,7 +270,7 @@ def _held_out(kernel_windows: KernelWindows, validation: Series | None, rank: in
     if validation is not None:
         operators = kernel_windows.operators(kernel_windows.moments(), rank)
         logs = predictive_logs(operators, kernel_windows.encoder, validation, FALLBACKS)
-        return logs[:, ~np.isnan(validation.values[:, 0])]
+        return logs[:, ~np.isnan(validation.values).all(axis=1)]
     parts: list[Array] = []
     n = kernel_windows.series.n_positions
     turns = folds(n, N_FOLDS, fold_block(n))
@@ -254,5 +281,5 @@ def _held_out(kernel_windows: KernelWindows, validation: Series | None, rank: in
         logs = predictive_logs(
             kernel_windows.operators(moments, rank), kernel_windows.encoder, series, FALLBACKS
         )
-        parts.append(logs[:, judged & ~np.isnan(series.values[:, 0])])
+        parts.append(logs[:, judged & ~np.isnan(series.values).all(axis=1)])
     return np.hstack(parts) if parts else np.zeros((len(FALLBACKS), 1))

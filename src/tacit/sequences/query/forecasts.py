@@ -144,14 +144,32 @@ def forecasts(
     others : per column Messages or None, optional
         Evidence of the other columns at that position, see `expected`.
     """
+    values, noise = next_features(operators, states, column, encoder.total, others)
+    return Forecasts(Coefficients(encoder, values, noise), fallback)
+
+
+def next_features(
+    operators: Operators,
+    states: Messages,
+    column: int,
+    total: Array,
+    others: Sequence[Messages | None] | None = None,
+) -> tuple[Array, NDArray[np.bool_]]:
+    """(row, feature) expected features at the next position, of integral one; (row,) which are of the mean.
+
+    Parameters
+    ----------
+    operators, states, column, others
+        See `forecasts`.
+    total : (feature,)
+        The integral of each feature's density.
+    """
     values = expected(operators, states, column, others)
-    mass, size = values @ encoder.total, np.abs(values) @ np.abs(encoder.total)
+    mass, size = values @ total, np.abs(values) @ np.abs(total)
     noise = ~(np.abs(mass) > _NOTHING * size)
     values /= np.where(noise, 1.0, mass)[:, None]
     if noise.any():
         mean_values = expected(operators, Messages(operators.mean[:, None]), column)[0]
-        mean_mass = float(mean_values @ encoder.total)
-        values[noise] = (
-            mean_values / mean_mass if mean_mass != 0 else encoder.total / len(mean_values)
-        )
-    return Forecasts(Coefficients(encoder, values, noise), fallback)
+        mean_mass = float(mean_values @ total)
+        values[noise] = mean_values / mean_mass if mean_mass != 0 else total / len(mean_values)
+    return values, noise
