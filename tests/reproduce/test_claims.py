@@ -680,7 +680,7 @@ def test_parikh_figure_2_says_how_many_parts_hold_with_the_other_stopping_rule()
     assert shown.endswith("parts hold, all but (1) (2) (3) (4) (6) (8).")
 
 
-def on(tree, *names):
+def at_most_rows_of(tree, *names):
     return lambda trial: trial.case.tree == tree and at(750_000, *names)(trial)
 
 
@@ -690,9 +690,9 @@ def on(tree, *names):
         (at(200, "EM-"), 2, [0]),
         (at(750_000, "EM-"), 0.7, [1]),
         (at(20_000, "spectral"), 5, [2, 6]),
-        (on("deep4", "spectral"), 4.1, [3, 9]),
-        (on("broad4", "spectral"), 1.5, [4]),
-        (on("broad9", "spectral"), 0.3, [5, 9]),
+        (at_most_rows_of("deep4", "spectral"), 4.1, [3, 9]),
+        (at_most_rows_of("broad4", "spectral"), 1.5, [4]),
+        (at_most_rows_of("broad9", "spectral"), 0.3, [5, 9]),
         (at(1000, "spectral"), 3, [6]),
     ],
 )

@@ -147,3 +147,14 @@ def generator_from(random_state: Any) -> np.random.Generator:
             f"random_state={random_state!r}; give an integer that is not negative, a numpy "
             f"Generator, or None"
         ) from error
+
+
+def check_known_preset(preset: str | None) -> None:
+    """Raise an `ArgumentError` unless a preset is None or "printed"."""
+    if preset not in (None, "printed"):
+        raise ArgumentError(f'preset={preset!r} is not known; give None or "printed"')
+
+
+def preset_contradiction(name: str, value: Any, needed: str) -> ArgumentError:
+    """The error of an argument that contradicts preset="printed"."""
+    return ArgumentError(f'{name}={value!r} does not go with preset="printed"; give {needed}')

@@ -13,7 +13,8 @@ from tacit.core.progress import silent
 from tacit.errors import ArgumentError, ConvergenceWarning
 from tacit.toy import ExactMoments, joint_table, random_tables, random_tree_model, sample_codes
 from tacit.toy.trees import named_topology
-from tacit.trees.learn.learners import LEARNERS, Job, Settings
+from tacit.trees.learn.learners import LEARNERS, Job
+from tacit.trees.learn.settings import Settings
 
 TABLE_LEARNERS = ("auto", "em", "online-em", "mossel-roch")
 

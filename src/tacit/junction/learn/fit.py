@@ -20,8 +20,9 @@ from tacit.junction.model.shared_tables import tied
 from tacit.messages.conditionals import log_prob
 from tacit.messages.evidence import Evidence
 from tacit.trees.learn.fit import keep
-from tacit.trees.learn.learners import Learnt, Settings, check_stopping
+from tacit.trees.learn.learners import Learnt
 from tacit.trees.learn.selection.states import split_table
+from tacit.trees.learn.settings import Settings, check_stopping
 from tacit.trees.model.components import topology_of
 from tacit.trees.moments.source import CountedMoments
 

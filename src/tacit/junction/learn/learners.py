@@ -24,14 +24,9 @@ from tacit.trees.learn.em.defaults import (
     GAIN_PER_PARAMETER,
     MOST_PSEUDO_COUNTS,
 )
-from tacit.trees.learn.learners import (
-    BATCHES_PER_PASS,
-    START_STATES,
-    Learnt,
-    Settings,
-    stopping_rule,
-)
+from tacit.trees.learn.learners import BATCHES_PER_PASS, START_STATES, Learnt
 from tacit.trees.learn.selection.states import split_table
+from tacit.trees.learn.settings import Settings, stopping_rule
 from tacit.trees.moments.source import CountedMoments, Moments
 
 Array = NDArray[np.float64]

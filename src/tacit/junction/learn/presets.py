@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tacit.errors import ArgumentError
+from tacit.core.arguments import check_known_preset, preset_contradiction
 
 if TYPE_CHECKING:
     from tacit.junction.latent_junction_tree import JunctionEstimator
@@ -21,21 +21,16 @@ def n_views_of(model: JunctionEstimator) -> int:
 
 def check_preset(model: JunctionEstimator) -> None:
     """Check the preset of a model, and that its other arguments go with it."""
+    check_known_preset(model.preset)
     if model.preset is None:
         return
-    if model.preset != "printed":
-        raise ArgumentError(f'preset={model.preset!r} is not known; give None or "printed"')
     if model.learn != "spectral":
-        raise _contradiction("learn", model.learn, 'learn="spectral"')
+        raise preset_contradiction("learn", model.learn, 'learn="spectral"')
     if isinstance(model.n_states, str):
-        raise _contradiction(
+        raise preset_contradiction(
             "n_states", model.n_states, "a number: nothing is chosen by held-out rows"
         )
     if getattr(model, "homogeneous", False):
-        raise _contradiction(
+        raise preset_contradiction(
             "homogeneous", True, "homogeneous=False: every position has tables of its own"
         )
-
-
-def _contradiction(name: str, value: Any, needed: str) -> ArgumentError:
-    return ArgumentError(f'{name}={value!r} does not go with preset="printed"; give {needed}')

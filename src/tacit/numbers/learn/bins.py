@@ -24,7 +24,7 @@ from tacit.core.selection import surely_better
 from tacit.numbers.query.evidence import log_densities
 from tacit.numbers.structure.pairs import pair_topology
 from tacit.trees.learn.fit import learn_tree
-from tacit.trees.learn.learners import START_STATES, Job, Learnt, Settings, learn_auto
+from tacit.trees.learn.learners import START_STATES, Job, Learnt, learn_auto
 from tacit.trees.learn.selection.candidates import Task
 from tacit.trees.learn.selection.states import (
     known_states,
@@ -32,6 +32,7 @@ from tacit.trees.learn.selection.states import (
     state_counts,
 )
 from tacit.trees.learn.selection.structures import given_topology
+from tacit.trees.learn.settings import Settings
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:

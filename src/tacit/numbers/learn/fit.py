@@ -16,8 +16,8 @@ from tacit.numbers.learn.presets import blends, check_preset, uses_normal_scores
 from tacit.numbers.learn.printed_kernels import learn_kernels_as_printed
 from tacit.trees.learn.fit import keep
 from tacit.trees.learn.kernel_metric import PRINTED_TOLERANCE
-from tacit.trees.learn.learners import Settings
 from tacit.trees.learn.number_features import TOLERANCE
+from tacit.trees.learn.settings import Settings
 
 if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedTable

@@ -19,13 +19,14 @@ from tacit.numbers.learn.kernel_selection import RATE, Search, best_choice, fitt
 from tacit.numbers.structure.leaves import with_leaves_only
 from tacit.numbers.structure.pairs import pair_topology
 from tacit.trees.learn.kernel_metric import KernelMetric
-from tacit.trees.learn.learners import Learnt, Settings
+from tacit.trees.learn.learners import Learnt
 from tacit.trees.learn.number_features import FeatureColumns, Split
 from tacit.trees.learn.selection.structures import (
     STRUCTURES,
     parse_topology,
     structure_from_distances,
 )
+from tacit.trees.learn.settings import Settings
 from tacit.trees.structure.chow_liu import chow_liu_topology
 from tacit.trees.structure.topology import Topology
 from tacit.trees.structure.tree_formats import parts_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from tacit.core.arguments import check_known_preset, preset_contradiction
 from tacit.errors import ArgumentError
 from tacit.trees.learn.selection.structures import STRUCTURES
 
@@ -43,20 +44,19 @@ def check_preset(model: KernelTree) -> None:
         value = getattr(model, name)
         if isinstance(value, str) and value != "auto":
             raise ArgumentError(f"{name}={value!r}; give True, False or 'auto'")
+    check_known_preset(model.preset)
     if model.preset is None:
         return
-    if model.preset != "printed":
-        raise ArgumentError(f'preset={model.preset!r} is not known; give None or "printed"')
     if isinstance(model.n_states, bool) or not isinstance(model.n_states, Integral):
-        raise _contradiction("n_states", model.n_states, "a number, the rank of all hidden nodes")
+        raise preset_contradiction(
+            "n_states", model.n_states, "a number, the rank of all hidden nodes"
+        )
     for name, needed in NEEDED.items():
         value = getattr(model, name)
         if value not in ("auto", needed):
-            raise _contradiction(name, value, f"{name}={needed!r}")
+            raise preset_contradiction(name, value, f"{name}={needed!r}")
     named = isinstance(model.structure, str) and model.structure in STRUCTURES
     if named and model.structure not in PRINTED_STRUCTURES:
-        raise _contradiction("structure", model.structure, '"neighbor-joining", "star" or a tree')
-
-
-def _contradiction(name: str, value: Any, needed: str) -> ArgumentError:
-    return ArgumentError(f'{name}={value!r} does not go with preset="printed"; give {needed}')
+        raise preset_contradiction(
+            "structure", model.structure, '"neighbor-joining", "star" or a tree'
+        )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tacit.core.arguments import check_choice
+from tacit.core.arguments import check_choice, check_known_preset, preset_contradiction
 from tacit.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -22,19 +22,18 @@ def check_preset(model: HMM) -> None:
                 f'windows={model.windows!r} goes with preset="printed" only; other learners use all windows'
             )
         return
-    if model.preset != "printed":
-        raise ArgumentError(f'preset={model.preset!r} is not known; give None or "printed"')
+    check_known_preset(model.preset)
     if model.learn != "spectral":
-        raise _contradiction("learn", model.learn, 'learn="spectral"')
+        raise preset_contradiction("learn", model.learn, 'learn="spectral"')
     if isinstance(model.n_states, str):
-        raise _contradiction(
+        raise preset_contradiction(
             "n_states", model.n_states, "a number: nothing is chosen by held-out sequences"
         )
     if model.features not in ("auto", 1):
-        raise _contradiction("features", model.features, "features=1, windows of three symbols")
+        raise preset_contradiction(
+            "features", model.features, "features=1, windows of three symbols"
+        )
     if model.stationary:
-        raise _contradiction("stationary", True, "stationary=False: b_1 is from the first symbols")
-
-
-def _contradiction(name: str, value: Any, needed: str) -> ArgumentError:
-    return ArgumentError(f'{name}={value!r} does not go with preset="printed"; give {needed}')
+        raise preset_contradiction(
+            "stationary", True, "stationary=False: b_1 is from the first symbols"
+        )

@@ -18,7 +18,7 @@ from tacit.core.input.table import Column, Schema
 from tacit.core.progress import silent
 from tacit.core.threads import one_blas_thread
 from tacit.messages.mixture import Mixture
-from tacit.trees.learn.learners import CLASS_LEARNERS, Job, Learnt, learn_auto, settings_of
+from tacit.trees.learn.learners import CLASS_LEARNERS, Job, Learnt, learn_auto
 from tacit.trees.learn.selection.candidates import (
     ROWS_FOR_TRIALS,
     Task,
@@ -39,6 +39,7 @@ from tacit.trees.learn.selection.states import (
     state_counts,
 )
 from tacit.trees.learn.selection.structures import given_topology
+from tacit.trees.learn.settings import settings_of
 from tacit.trees.model.components import topology_of
 from tacit.trees.moments.source import CountedMoments
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tacit.core.arguments import check_count, check_number
+from tacit.core.arguments import (
+    check_count,
+    check_known_preset,
+    check_number,
+    preset_contradiction,
+)
 from tacit.core.encoders.kernel_shapes import RBF, Kernel, TabulatedKernel
 from tacit.errors import ArgumentError
 
@@ -101,15 +106,14 @@ class KernelArguments:
         return KernelMetric(rank, float(self.bandwidth), centred, self.whiten is not False)
 
     def _as_printed(self, method: str, switches: dict[str, bool | str]) -> KernelMetric:
-        if self.preset != "printed":
-            raise ArgumentError(f'preset={self.preset!r} is not known; give None or "printed"')
+        check_known_preset(self.preset)
         if self.rank is None or isinstance(self.rank, str):
-            raise _contradiction("rank", self.rank, "a number; the thesis has 2, 5 and 8")
+            raise preset_contradiction("rank", self.rank, "a number; the thesis has 2, 5 and 8")
         for name, value in switches.items():
             if value is True:
-                raise _contradiction(name, value, f"{name}=False")
+                raise preset_contradiction(name, value, f"{name}=False")
         if method != "neighbor-joining":
-            raise _contradiction("method", method, '"neighbor-joining"')
+            raise preset_contradiction("method", method, '"neighbor-joining"')
         return KernelMetric(int(self.rank), float(self.bandwidth), False, False, printed=True)
 
 
@@ -121,7 +125,3 @@ def printed_joining(distances: Distances, names: Sequence[str]) -> Topology:
     if len(names) < 3:  # there is one tree
         return chow_liu_topology([(0, 1)][: len(names) - 1], names)
     return neighbor_joining(distances.values, names)
-
-
-def _contradiction(name: str, value: Any, needed: str) -> ArgumentError:
-    return ArgumentError(f'{name}={value!r} does not go with preset="printed"; give {needed}')

@@ -6,24 +6,19 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.arguments import check_choice, check_count, check_number, checked_rates, seed_from
 from tacit.core.em import (
-    AbsoluteGain,
     EMRun,
-    RelativeGain,
-    StoppingRule,
     run_accelerated_em,
     run_em,
 )
 from tacit.core.encoders.given_features import are_given
 from tacit.core.input.table import Table
 from tacit.core.progress import silent
-from tacit.core.threads import n_threads
 from tacit.errors import ArgumentError
 from tacit.messages.em import (
     Expectation,
@@ -46,11 +41,8 @@ from tacit.trees.learn.em.defaults import (
     least_gain,
     prior_strength,
 )
-from tacit.trees.learn.presets import N_VIEWS, WINDOW, check_spectral, views_and_window
+from tacit.trees.learn.settings import Settings, stopping_rule
 from tacit.trees.moments.source import CountedMoments
-
-if TYPE_CHECKING:
-    from tacit.trees.latent_tree import LatentTree
 
 Array = NDArray[np.float64]
 
@@ -58,95 +50,6 @@ Array = NDArray[np.float64]
 START_STATES = 12
 # Of 20 to 400 batches of stepwise EM, the fewest that came near to the optimum of EM.
 BATCHES_PER_PASS = 100
-
-
-REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
-STOPPING = ("gain", "relative")
-RELATIVE_GAIN = 1e-4  # of Parikh's thesis
-
-
-@dataclass(frozen=True, eq=False)
-class Settings:
-    """The arguments of `LatentTree` about learning."""
-
-    preset: str | None = None
-    n_views: int = N_VIEWS
-    representation: str = "auto"
-    siblings: str = "adopted"
-    window: int | None = WINDOW
-    features: Any = 3  # a number of columns, or features given by the user
-    n_restarts: int = 5
-    tol: float | str = "auto"
-    stopping: str = "gain"
-    max_iter: int = 1000
-    learning_rates: tuple[float, ...] = (0.6,)
-    pseudo_counts: float | str = "auto"
-    compress: bool = True
-    n_jobs: int = 1
-    seed: int = 0
-
-
-def settings_of(model: LatentTree) -> Settings:
-    """The arguments of a model about learning, checked."""
-    check_choice("learn", model.learn, tuple(model._learners))  # noqa: SLF001
-    check_count("n_components", model.n_components, word="auto")
-    if not isinstance(model.n_components, str) and model.n_components > 1 and model.learn != "auto":
-        raise ArgumentError(
-            f"n_components={model.n_components} with learn={model.learn!r}; several trees are learnt by "
-            f'learn="auto" only'
-        )
-    check_choice("representation", model.representation, REPRESENTATIONS)
-    for name in ("n_restarts", "max_iter"):
-        check_count(name, getattr(model, name))
-    check_count("n_views", model.n_views, word="auto")
-    check_count("window", model.window, none_is="all leaves", word="auto")
-    check_spectral(model)
-    n_views, window = views_and_window(model)
-    check_stopping(model.tol, model.stopping, model.learn)
-    check_number("pseudo_counts", model.pseudo_counts, word="auto")
-    return Settings(
-        preset=model.preset,
-        n_views=n_views,
-        representation=model.representation,
-        siblings=model.siblings,
-        window=window,
-        features=model.features,
-        n_restarts=model.n_restarts,
-        tol=model.tol,
-        stopping=model.stopping,
-        max_iter=model.max_iter,
-        learning_rates=checked_rates(model.learning_rate),
-        pseudo_counts=model.pseudo_counts,
-        compress=model.compress,
-        n_jobs=n_threads(model.n_jobs) or 1,
-        seed=seed_from(model.random_state),
-    )
-
-
-def check_stopping(tol: Any, stopping: Any, learn: str) -> None:
-    """Check the arguments that say when EM stops."""
-    check_number("tol", tol, positive=True, word="auto")
-    check_choice("stopping", stopping, STOPPING)
-    if stopping == "relative" and learn != "em":
-        raise ArgumentError(f'stopping="relative" with learn={learn!r}; it goes with learn="em"')
-
-
-def stopping_rule(settings: Settings, n_rows: float, otherwise: float) -> StoppingRule:
-    """When EM stops.
-
-    Parameters
-    ----------
-    settings : Settings
-    n_rows : float
-    otherwise : float
-        Nats of the log-likelihood of all rows, where the user gave no tolerance.
-    """
-    tol = settings.tol
-    if settings.stopping == "relative":
-        return RelativeGain(RELATIVE_GAIN if isinstance(tol, str) else tol)
-    if isinstance(tol, str):
-        return AbsoluteGain(max(otherwise, GAIN_PER_PARAMETER))  # for models without parameters too
-    return AbsoluteGain(tol * n_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,9 +233,8 @@ def learn_hierarchical(job: Job) -> Learnt:
             "window=None looks at the rows one by one and ignores weights; give a window, or repeat rows"
         )
     codes = job.table.codes if window is None else None
-    factored = hierarchical(
-        job.tree, job.moments, job.n_states, window=window, features=features, codes=codes
-    )
+    tree, moments, n_states = job.tree, job.moments, job.n_states
+    factored = hierarchical(tree, moments, n_states, window=window, features=features, codes=codes)
     return Learnt(factored.network, factored.report.as_dict())
 
 
@@ -346,14 +248,11 @@ def learn_mossel_roch(job: Job) -> Learnt:
 
         return Learnt(*printed_tables(job))
     features, seed = job.settings.features, job.settings.seed
-    factored = mossel_roch(
-        job.tree, job.moments, job.n_states, features=features, random_state=seed
-    )
+    tree, moments, n_states = job.tree, job.moments, job.n_states
+    factored = mossel_roch(tree, moments, n_states, features=features, random_state=seed)
     tables = factored.tables
     if math.isfinite(job.moments.n_rows):
-        # Tables from counts may hold zeros, and one of them would make a row impossible.
-        counts = tables.values * job.moments.n_rows + job.prior(1.0, 1.0).pseudo
-        tables = Tables(job.layout, normalise_rows(job.layout, counts))
+        tables = _without_zeros(job, tables.values)
     return Learnt(tables, factored.report.as_dict())
 
 
@@ -363,12 +262,16 @@ def learn_tensor(job: Job) -> Learnt:
 
     job.report(0.1, "counting and factorising")
     classes = classes_by_views(job.moments, job.n_states[-1], job.settings.features)
-    # Tables from counts may hold zeros, and one of them would make a row impossible.
     values = np.concatenate([*(table.ravel() for table in classes.tables), classes.weights])
-    counts = values * job.moments.n_rows + job.prior(1.0, 1.0).pseudo
     names = job.table.schema.names
     views = [[names[column] for column in view] for view in classes.views]
-    return Learnt(Tables(job.layout, normalise_rows(job.layout, counts)), {"views": views})
+    return Learnt(_without_zeros(job, values), {"views": views})
+
+
+def _without_zeros(job: Job, values: Array) -> Tables:
+    """Tables from counts may hold zeros, and one of them would make a row impossible."""
+    counts = values * job.moments.n_rows + job.prior(1.0, 1.0).pseudo
+    return Tables(job.layout, normalise_rows(job.layout, counts))
 
 
 LEARNERS: dict[str, Callable[[Job], Learnt]] = {

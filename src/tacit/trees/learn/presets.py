@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.core.arguments import check_choice, check_count
+from tacit.core.arguments import (
+    check_choice,
+    check_count,
+    check_known_preset,
+    preset_contradiction,
+)
 from tacit.core.encoders.given_features import are_given, check_given
 from tacit.errors import ArgumentError
 
@@ -29,27 +34,28 @@ def check_spectral(model: LatentTree) -> None:
     """Check the features and the preset of a model, and that its other arguments go with them."""
     check_features(model)
     check_choice("siblings", model.siblings, SIBLINGS)
+    check_known_preset(model.preset)
     if model.preset is None:
         return
-    if model.preset != "printed":
-        raise ArgumentError(f'preset={model.preset!r} is not known; give None or "printed"')
     if model.learn not in PRINTED:
-        raise _contradiction("learn", model.learn, f"one of {', '.join(PRINTED)}")
+        raise preset_contradiction("learn", model.learn, f"one of {', '.join(PRINTED)}")
     for name, example in (("n_states", "a number"), ("structure", "a tree, or a way to learn one")):
         value = getattr(model, name)
         if isinstance(value, str) and value == "auto":
-            raise _contradiction(name, value, f"{example}: nothing is chosen by held-out rows")
+            raise preset_contradiction(
+                name, value, f"{example}: nothing is chosen by held-out rows"
+            )
     if model.learn == "hierarchical":
         if model.window not in ("auto", None):
-            raise _contradiction("window", model.window, "window=None, all leaves")
+            raise preset_contradiction("window", model.window, "window=None, all leaves")
     elif model.learn == "mossel-roch":
         return
     elif model.representation not in ("tensor", "matrix"):
-        raise _contradiction(
+        raise preset_contradiction(
             "representation", model.representation, 'representation="tensor" or "matrix"'
         )
     elif model.representation == "matrix" and model.n_views not in ("auto", 1):
-        raise _contradiction("n_views", model.n_views, "n_views=1 with products of matrices")
+        raise preset_contradiction("n_views", model.n_views, "n_views=1 with products of matrices")
 
 
 def check_features(model: Any) -> None:
@@ -67,7 +73,3 @@ def check_features(model: Any) -> None:
             'features that are not a number do not go with representation="matrix"; give "tensor" or '
             '"train"'
         )
-
-
-def _contradiction(name: str, value: Any, needed: str) -> ArgumentError:
-    return ArgumentError(f'{name}={value!r} does not go with preset="printed"; give {needed}')

@@ -15,7 +15,7 @@ from tacit.core.progress import silent
 from tacit.core.selection import surely_better
 from tacit.core.threads import n_threads
 from tacit.messages.network import layout
-from tacit.trees.learn.learners import START_STATES, Job, Settings
+from tacit.trees.learn.learners import START_STATES, Job
 from tacit.trees.learn.selection.forests import (
     MOST_TREES,
     PSEUDO_COUNTS,
@@ -39,6 +39,7 @@ from tacit.trees.learn.selection.states import (
     state_counts,
 )
 from tacit.trees.learn.selection.structures import topology_for
+from tacit.trees.learn.settings import Settings
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:

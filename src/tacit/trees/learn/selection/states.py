@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from tacit.core.progress import Report, silent
 from tacit.core.selection import smallest_enough
 from tacit.errors import ArgumentError, ArgumentTypeError, RankError, TooExpensiveError
-from tacit.trees.learn.learners import CLASS_LEARNERS, Job, Settings
+from tacit.trees.learn.learners import CLASS_LEARNERS, Job
+from tacit.trees.learn.settings import Settings
 from tacit.trees.learn.spectral.ranks import side_ranks
 from tacit.trees.moments.source import CountedMoments, indicator_correlation
 

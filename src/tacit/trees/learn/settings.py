@@ -1,0 +1,104 @@
+"""The arguments of `LatentTree` about learning, checked, and when EM stops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.core.arguments import check_choice, check_count, check_number, checked_rates, seed_from
+from tacit.core.em import AbsoluteGain, RelativeGain, StoppingRule
+from tacit.core.threads import n_threads
+from tacit.errors import ArgumentError
+from tacit.trees.learn.em.defaults import GAIN_PER_PARAMETER
+from tacit.trees.learn.presets import N_VIEWS, WINDOW, check_spectral, views_and_window
+
+if TYPE_CHECKING:
+    from tacit.trees.latent_tree import LatentTree
+
+REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
+STOPPING = ("gain", "relative")
+RELATIVE_GAIN = 1e-4  # of Parikh's thesis
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The arguments of `LatentTree` about learning."""
+
+    preset: str | None = None
+    n_views: int = N_VIEWS
+    representation: str = "auto"
+    siblings: str = "adopted"
+    window: int | None = WINDOW
+    features: Any = 3  # a number of columns, or features given by the user
+    n_restarts: int = 5
+    tol: float | str = "auto"
+    stopping: str = "gain"
+    max_iter: int = 1000
+    learning_rates: tuple[float, ...] = (0.6,)
+    pseudo_counts: float | str = "auto"
+    compress: bool = True
+    n_jobs: int = 1
+    seed: int = 0
+
+
+def settings_of(model: LatentTree) -> Settings:
+    """The arguments of a model about learning, checked."""
+    check_choice("learn", model.learn, tuple(model._learners))  # noqa: SLF001
+    check_count("n_components", model.n_components, word="auto")
+    if not isinstance(model.n_components, str) and model.n_components > 1 and model.learn != "auto":
+        raise ArgumentError(
+            f"n_components={model.n_components} with learn={model.learn!r}; several trees are learnt by "
+            f'learn="auto" only'
+        )
+    check_choice("representation", model.representation, REPRESENTATIONS)
+    for name in ("n_restarts", "max_iter"):
+        check_count(name, getattr(model, name))
+    check_count("n_views", model.n_views, word="auto")
+    check_count("window", model.window, none_is="all leaves", word="auto")
+    check_spectral(model)
+    n_views, window = views_and_window(model)
+    check_stopping(model.tol, model.stopping, model.learn)
+    check_number("pseudo_counts", model.pseudo_counts, word="auto")
+    return Settings(
+        preset=model.preset,
+        n_views=n_views,
+        representation=model.representation,
+        siblings=model.siblings,
+        window=window,
+        features=model.features,
+        n_restarts=model.n_restarts,
+        tol=model.tol,
+        stopping=model.stopping,
+        max_iter=model.max_iter,
+        learning_rates=checked_rates(model.learning_rate),
+        pseudo_counts=model.pseudo_counts,
+        compress=model.compress,
+        n_jobs=n_threads(model.n_jobs) or 1,
+        seed=seed_from(model.random_state),
+    )
+
+
+def check_stopping(tol: Any, stopping: Any, learn: str) -> None:
+    """Check the arguments that say when EM stops."""
+    check_number("tol", tol, positive=True, word="auto")
+    check_choice("stopping", stopping, STOPPING)
+    if stopping == "relative" and learn != "em":
+        raise ArgumentError(f'stopping="relative" with learn={learn!r}; it goes with learn="em"')
+
+
+def stopping_rule(settings: Settings, n_rows: float, otherwise: float) -> StoppingRule:
+    """When EM stops.
+
+    Parameters
+    ----------
+    settings : Settings
+    n_rows : float
+    otherwise : float
+        Nats of the log-likelihood of all rows, where the user gave no tolerance.
+    """
+    tol = settings.tol
+    if settings.stopping == "relative":
+        return RelativeGain(RELATIVE_GAIN if isinstance(tol, str) else tol)
+    if isinstance(tol, str):
+        return AbsoluteGain(max(otherwise, GAIN_PER_PARAMETER))  # for models without parameters too
+    return AbsoluteGain(tol * n_rows)
