@@ -106,7 +106,7 @@ def test_built_in_features_given_by_hand_give_the_same_model(learn):
     sequences = some_sequences()
     built_in = tacit.HMM(3, learn, features=2).fit(sequences)
     for features in ("concatenated", concatenated):
-        given = tacit.HMM(3, learn, features=features, window=2).fit(sequences)
+        given = tacit.HMM(3, learn, features=features, reach=2).fit(sequences)
         assert given.score_samples(sequences) == pytest.approx(
             built_in.score_samples(sequences), abs=1e-10 if learn == "spectral" else 1e-2
         )
@@ -121,7 +121,7 @@ def test_more_states_than_symbols_are_recovered_from_sequences():
         columns = [values == letter for values in side.values() for letter in ("X", "Y")]
         return np.stack([np.ones(len(columns[0])), *columns], axis=1)
 
-    model = tacit.HMM(6, "spectral", features=letters, window=3).fit(train)
+    model = tacit.HMM(6, "spectral", features=letters, reach=3).fit(train)
     few = tacit.HMM(2, "spectral").fit(train)
     truth = toy.log_prob(test).mean()
     assert model.score(test) > truth - 0.02
@@ -130,8 +130,8 @@ def test_more_states_than_symbols_are_recovered_from_sequences():
 
 def test_chunks_give_the_model_of_all_sequences():
     sequences = some_sequences()
-    at_once = tacit.HMM(3, "spectral", features=joint, window=2).partial_fit(sequences)
-    chunks = tacit.HMM(3, "spectral", features=joint, window=2)
+    at_once = tacit.HMM(3, "spectral", features=joint, reach=2).partial_fit(sequences)
+    chunks = tacit.HMM(3, "spectral", features=joint, reach=2)
     for low in range(0, 300, 100):
         chunks.partial_fit(sequences.take(np.arange(low, low + 100)))
     operators = [model.parameters_.operators for model in (at_once, chunks)]
@@ -146,7 +146,7 @@ def test_a_function_gets_places_and_symbols():
         return np.stack([values == x for values in side.values() for x in "ab"], axis=1)
 
     texts = [list("abbabaabbbabab"), list("babbaaababba")]
-    tacit.HMM(2, "spectral", features=phi, window=2).fit(texts)
+    tacit.HMM(2, "spectral", features=phi, reach=2).fit(texts)
     assert {tuple(side) for side in seen} == {(-1, -2), (0, 1)}
     assert {symbol for side in seen for symbol in side[next(iter(side))].tolist()} == {"a", "b"}
 
@@ -154,13 +154,13 @@ def test_a_function_gets_places_and_symbols():
 def test_files_hold_arrays_and_not_functions(tmp_path):
     sequences = some_sequences()
     for features in (np.array([[1.0, 0.5], [0.25, 2.0]]), {-1: np.eye(2)}, joint):
-        model = tacit.HMM(3, "spectral", features=features, window=2).fit(sequences)
+        model = tacit.HMM(3, "spectral", features=features, reach=2).fit(sequences)
         model.save(tmp_path / "m.tacit")
         loaded = tacit.load(tmp_path / "m.tacit")
         assert loaded.score_samples(sequences) == pytest.approx(
             model.score_samples(sequences), abs=0
         )
-        assert loaded.features == "auto" if callable(features) else loaded.window == 2
+        assert loaded.features == "auto" if callable(features) else loaded.reach == 2
         if not callable(features):
             again = loaded.fit(sequences)
             assert again.score(sequences) == pytest.approx(model.score(sequences), abs=1e-12)
@@ -173,12 +173,12 @@ def test_files_hold_arrays_and_not_functions(tmp_path):
         ({"features": "string"}, ArgumentError, "features='string' is not known"),
         ({"features": None}, ArgumentTypeError, "features=None"),
         ({"features": 0}, ArgumentError, "features=0"),
-        ({"features": joint, "window": 0}, ArgumentError, "window=0; give an integer"),
+        ({"features": joint, "reach": 0}, ArgumentError, "reach=0; give an integer"),
         ({"features": np.eye(3)}, ArgumentError, r"features has the shape \(3, 3\), but -1 has 2"),
         ({"features": {5: np.eye(2)}}, ArgumentError, "features name 5, which is no variable"),
         ({"features": lambda _: np.ones(2)}, ArgumentError, "return an array"),
-        ({"features": "joint", "window": 13}, TooExpensiveError, "more than 4096"),
-        ({"features": "concatenated", "window": 8}, DataError, "as window=8 needs"),
+        ({"features": "joint", "reach": 13}, TooExpensiveError, "more than 4096"),
+        ({"features": "concatenated", "reach": 8}, DataError, "as reach=8 needs"),
         ({"features": "joint", "emissions": "poisson"}, ArgumentError, "features of symbols"),
     ],
 )

@@ -49,11 +49,11 @@ class HMM(HMMForecasts):
         What past and future of a position are, with learn="auto", "tensor" and "spectral". An integer:
         indicators of the symbol at each of so many places. One is too few to distinguish more states than
         symbols. "auto": one, and with learn="auto" as many as `n_states` needs. The others are features of
-        `window` places, as for `LatentTree`: "concatenated" (as an integer), "joint" (indicators of strings),
+        `reach` places, as for `LatentTree`: "concatenated" (as an integer), "joint" (indicators of strings),
         an array (symbol, feature) in the order of `symbols_`, a mapping of places to such arrays, or a
         callable, which gets a dict of place (-1, -2, ... of a past, 0, 1, ... of a future) to array (row,) of
         symbols and returns an array (row, feature); files do not hold it.
-    window : int
+    reach : int
         Symbols of past and of future that `features` see which are not an integer.
     preset : None or "printed"
         "printed" goes with learn="spectral" and a given number of states: LearnHMM of Hsu, Kakade & Zhang
@@ -124,7 +124,7 @@ class HMM(HMMForecasts):
         emissions: str = "auto",
         covariance: str = "full",
         features: Any = "auto",
-        window: int = 2,
+        reach: int = 2,
         preset: str | None = None,
         windows: str = "auto",
         stationary: bool = False,
@@ -144,7 +144,7 @@ class HMM(HMMForecasts):
         self.emissions = emissions
         self.covariance = covariance
         self.features = features
-        self.window = window
+        self.reach = reach
         self.preset = preset
         self.windows = windows
         self.stationary = stationary
@@ -354,7 +354,7 @@ class HMM(HMMForecasts):
 
     def _given_features(self) -> tuple[int | None, Any]:
         """The places of past and future, None for "auto"; and features of them that are not indicators."""
-        check_count("window", self.window)
+        check_count("reach", self.reach)
         if not are_given(self.features):
             check_count("features", self.features, word="auto")
             return None if isinstance(self.features, str) else int(self.features), None
@@ -364,4 +364,4 @@ class HMM(HMMForecasts):
                 f"features that are no integer go with learn={', '.join(map(repr, WITH_WINDOWS))}, not with "
                 f"{self.learn!r}"
             )
-        return int(self.window), self.features
+        return int(self.reach), self.features

@@ -38,9 +38,7 @@ class HMMSettings:
     max_iter: int
     n_jobs: int
     seed: int
-    given: Any = (
-        None  # features of past and future that are not indicators; `features` is their reach
-    )
+    given: Any = None  # features of past and future in place of indicators
     preset: str | None = None
     windows: str = (
         "all"  # of the printed form: "first" three symbols of each sequence, or "all" windows
@@ -92,7 +90,7 @@ class Task:
         if windows is None:
             windows = windows_of_symbols(self.sequences, reach, self.settings.given)
         if not windows.n_windows:
-            name = "features" if self.settings.given is None else "window"
+            name = "features" if self.settings.given is None else "reach"
             raise DataError(
                 f"no {2 * reach + 1} symbols in a row were observed, as {name}={reach} needs; pass a "
                 f"smaller {name}=, or longer sequences"
