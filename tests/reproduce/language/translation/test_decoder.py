@@ -93,6 +93,17 @@ def test_a_short_list_is_the_beginning_of_a_long_one(decoder):
         assert score <= scores[text] + 1e-10
 
 
+def test_weights_of_the_wrong_sign_count_as_zero_and_features_are_there_all_the_same(decoder):
+    wrong = START_WEIGHTS.copy()
+    wrong[[LANGUAGE, JUMPS]] = -1.0, 1.0
+    zero = START_WEIGHTS.copy()
+    zero[[LANGUAGE, JUMPS]] = 0.0
+    actual, expected = (decoder.translations("a b c d", weights) for weights in (wrong, zero))
+    assert actual.texts == expected.texts
+    log_probs = decoder.model.score_samples(actual.texts)
+    assert actual.features[:, LANGUAGE] == pytest.approx(log_probs, abs=1e-12)
+
+
 def test_unknown_words_are_copied_and_no_words_or_too_many_stay(decoder):
     best = decoder.translations("q a", START_WEIGHTS)
     assert all("q" in text.split() for text in best.texts)

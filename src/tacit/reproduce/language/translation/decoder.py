@@ -96,7 +96,11 @@ class Decoder:
         )
 
     def translations(self, sentence: str, weights: Array) -> BestList:
-        """The best translations of a sentence."""
+        """The best translations of a sentence.
+
+        In the search a negative weight of the language model counts as zero, and so does a weight that
+        rewards jumps: otherwise its estimates would not be bounds.
+        """
         n = len(sentence.split())
         if not 0 < n <= MOST_WORDS:
             log_prob = self.model.score_samples([sentence])[0]
@@ -105,7 +109,7 @@ class Decoder:
             return BestList([sentence], features, features @ weights)
         options = self.options(sentence)
         graph = _searched(self, options, weights, n)
-        return _best_list(options, graph, weights, self.beam.n_best)
+        return _best_list(self, options, graph)
 
 
 def _features(of_phrase: Array, n_words: int, n_unknown: int = 0) -> Array:
@@ -131,6 +135,8 @@ class _Graph:
 
 def _searched(decoder: Decoder, options: Options, weights: Array, n: int) -> _Graph:
     from tacit.language.data.vocabulary import END
+    from tacit.language.model.backoff import packed
+    from tacit.language.query.backoff import begin_state
     from tacit.reproduce.loops.decoding import (
         beam_search,
         completion_estimates,
@@ -138,7 +144,8 @@ def _searched(decoder: Decoder, options: Options, weights: Array, n: int) -> _Gr
         phrase_log_probs,
     )
 
-    beam, model = decoder.beam, decoder.model._packed  # noqa: SLF001
+    beam, grams = decoder.beam, decoder.model.model_
+    model = packed(grams)
     base = options.features @ weights
     lm_weight, jump_weight = max(float(weights[LANGUAGE]), 0.0), max(-float(weights[JUMPS]), 0.0)
     alone = base + lm_weight * phrase_log_probs(model, options.words, options.starts)
@@ -159,7 +166,7 @@ def _searched(decoder: Decoder, options: Options, weights: Array, n: int) -> _Gr
     )
     n_nodes, n_edges, first_end = beam_search(
         model,
-        decoder.model._begin,  # noqa: SLF001
+        begin_state(grams),
         options.words,
         options.starts,
         options.spans,
@@ -184,7 +191,7 @@ def _searched(decoder: Decoder, options: Options, weights: Array, n: int) -> _Gr
     return _Graph(nodes[3][:n_nodes].tolist(), into, ends)
 
 
-def _best_list(options: Options, graph: _Graph, weights: Array, n_best: int) -> BestList:
+def _best_list(decoder: Decoder, options: Options, graph: _Graph) -> BestList:
     """The best different translations: derivations in the order of their scores, from the ends (A*).
 
     The score of a node is that of the best way to it, which makes the estimate exact.
@@ -195,7 +202,7 @@ def _best_list(options: Options, graph: _Graph, weights: Array, n_best: int) -> 
     heapq.heapify(heap)
     count = len(heap)
     texts: dict[str, tuple[float, list[int]]] = {}
-    n_tries = 0
+    n_best, n_tries = decoder.beam.n_best, 0
     while heap and len(texts) < n_best and n_tries < TRIES * n_best:
         negative, _, node, at, behind, path = heapq.heappop(heap)
         edges = graph.edges[node]
@@ -217,12 +224,7 @@ def _best_list(options: Options, graph: _Graph, weights: Array, n_best: int) -> 
             texts[text] = -negative, derivation
     features = np.array([_path_features(options, path) for _, path in texts.values()])
     scores = np.array([score for score, _ in texts.values()])
-    lm_weight = float(weights[LANGUAGE])
-    if lm_weight > 0:
-        others = weights.copy()
-        others[LANGUAGE] = 0.0
-        others[JUMPS] = min(others[JUMPS], 0.0)  # as in the search
-        features[:, LANGUAGE] = (scores - features @ others) / lm_weight
+    features[:, LANGUAGE] = decoder.model.score_samples(list(texts))
     return BestList(list(texts), features, scores)
 
 
