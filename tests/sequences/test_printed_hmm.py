@@ -136,6 +136,8 @@ def test_symbols_may_be_text_and_the_model_is_saved(tmp_path):
         ({"learn": "auto"}, "learn='auto' does not go with"),
         ({"n_states": "auto"}, "n_states='auto' does not go with"),
         ({"features": 2}, "features=2 does not go with"),
+        ({"features": np.eye(8)}, "features=.ndarray. does not go with"),
+        ({"features": "joint"}, "features=.str. does not go with"),
         ({"stationary": True}, "stationary=True does not go with"),
         ({"windows": "last"}, "windows='last' is not known"),
         ({"preset": None, "windows": "first"}, "windows='first' goes with preset"),

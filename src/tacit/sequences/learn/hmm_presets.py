@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.core.arguments import check_choice, check_known_preset, preset_contradiction
+from tacit.core.encoders.given_features import are_given
 from tacit.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -29,10 +30,9 @@ def check_preset(model: HMM) -> None:
         raise preset_contradiction(
             "n_states", model.n_states, "a number: nothing is chosen by held-out sequences"
         )
-    if model.features not in ("auto", 1):
-        raise preset_contradiction(
-            "features", model.features, "features=1, windows of three symbols"
-        )
+    if are_given(model.features) or model.features not in ("auto", 1):
+        kind = type(model.features).__name__ if are_given(model.features) else model.features
+        raise preset_contradiction("features", kind, "features=1, windows of three symbols")
     if model.stationary:
         raise preset_contradiction(
             "stationary", True, "stationary=False: b_1 is from the first symbols"
