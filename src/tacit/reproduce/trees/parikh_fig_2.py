@@ -6,7 +6,7 @@ four leaves each, deep4 and deep5 a chain of 4 and 5 hidden nodes with two leave
 drawn is not said either: their entries are uniform before rows are normalised. Chow-Liu trees have the
 structure that the true pair marginals give, as in the paper, and tables without pseudo-counts. What EM's
 precisions, 0.0005 and 0.01, are of is not said: the gain in nats per row here, with which spectral learning
-and EM+ stand to each other as in print, and beside it the fraction of the log-likelihood of the later papers.
+and EM+ compare nearly as in print, and beside it the fraction of the log-likelihood of the later papers.
 """
 
 from __future__ import annotations
