@@ -24,7 +24,6 @@ def rows():
                 yield pytest.param(row, id=name)
 
 
-
 def parts(cell):
     """What a cell names, without the marks of code."""
     return [part.strip("`") for part in cell.split("; ") if part]

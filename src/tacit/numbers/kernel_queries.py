@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import NotAvailableError
+from tacit.errors import ArgumentError, NotAvailableError
 from tacit.messages.conditionals import conditionals
 from tacit.messages.repairs import Repairs
 from tacit.numbers.kernel_rows import KernelRows
 from tacit.numbers.number_queries import NumberQueries
 from tacit.numbers.query.arguments import (
     QUERY_LEVELS,
+    checked_points,
     number_summary,
 )
 from tacit.trees.table_model import Given, Soft
@@ -73,6 +74,101 @@ class KernelQueries(NumberQueries, KernelRows):
                 negative=self.negative,
             )
         return values, repairs.as_dict()
+
+    def conditional_density(
+        self,
+        X: Any,
+        target: Hashable,
+        grid: Any = None,
+        *,
+        return_repairs: bool = False,
+    ) -> Any:
+        """The density of a column of numbers, or of a group of columns, given the rest of each row.
+
+        Parameters
+        ----------
+        X : table
+            The target's own cells are not used; of a group, those of all its columns.
+        target : column or group
+        grid : (place,) numbers, optional
+            Where the densities are computed; by default 200 numbers that span the column. For a group,
+            (place, column) points must be given.
+        return_repairs : bool
+            Whether to return also how much was negative, and cut off.
+
+        Returns
+        -------
+        grid : (place,) array, or (place, column)
+        densities : (row, place) array
+            Not negative, of integral one over all numbers. They are the tree's alone, without its blend. That
+            of a group is the density of its first column times that of the second given the first, and so on.
+        repairs : dict
+            With `return_repairs` only.
+        """
+        members = self._members(target)
+        if members is None:
+            return super().conditional_density(X, target, grid, return_repairs=return_repairs)
+        points = checked_points(target, grid, len(members))
+        densities, repairs = self._group_densities(X, members, points)
+        return (points, densities, repairs) if return_repairs else (points, densities)
+
+    def expectation(self, X: Any, target: Hashable, function: Function | None = None) -> Array:
+        """The mean of a column of numbers, or of each column of a group, given the rest of each row.
+
+        Parameters
+        ----------
+        X : table
+            The target's own cells are not used; of a group, those of all its columns.
+        target : column or group
+        function : callable, optional
+            Of a single column: takes an array of numbers and gives one of the same shape.
+
+        Returns
+        -------
+        (row,) array, or (row, column) for a group
+        """
+        members = self._members(target)
+        if members is None:
+            return super().expectation(X, target, function)
+        if function is not None:
+            raise ArgumentError(f"target={target!r} is a group; functions are of single columns")
+        table = self._without(self._rows(X)[0], members)
+        return np.column_stack([self._means(table, place) for place in members])
+
+    def _members(self, target: Hashable) -> list[int] | None:
+        """The places of the columns of a group; None where the target is no group."""
+        self._check_fitted()
+        groups = self.groups or {}
+        if not isinstance(target, Hashable) or target not in groups:
+            return None
+        return [self.schema_.index(member) for member in groups[target]]
+
+    @staticmethod
+    def _without(table: MixedTable, places: Sequence[int]) -> MixedTable:
+        from tacit.numbers.data.masking import without_column
+
+        for place in places:
+            table = without_column(table, place)
+        return table
+
+    def _group_densities(
+        self, X: Any, members: Sequence[int], points: Array
+    ) -> tuple[Array, dict[str, Any]]:
+        """(row, point) densities of a group, column after column."""
+        table = self._without(self._rows(X)[0], members)
+        n_rows, n_points = table.n_rows, len(points)
+        rows = table.take(np.repeat(np.arange(n_rows), n_points))
+        densities, repairs = np.ones(n_rows * n_points), Repairs()
+        for column, place in enumerate(members):
+            numbers = np.tile(points[:, column], n_rows)
+            start = 0
+            for block in self._coefficients(rows, place):
+                part = slice(start, start + len(block.values))
+                densities[part] *= block.densities_of_rows(numbers[part])
+                repairs += block.repairs()
+                start = part.stop
+            rows = rows.filled({place: numbers})
+        return densities.reshape(n_rows, n_points), repairs.as_dict()
 
     def _grid(self, place: int) -> Array:
         return self.encoders_[place].grid()

@@ -35,6 +35,7 @@ class KernelRows(TreeModel):
     margins_: tuple[Margin | Array, ...] | None  # of operators: the distribution of each column
     _file = KERNEL_TREE_FILE
     kernel: Any
+    groups: Mapping[Any, Any] | None
     blend_: Blend | None  # other predictors, for means, quantiles and missing cells
 
     def _restore(self, values: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Self
 
 from tacit.numbers.kernel_queries import KernelQueries
@@ -47,6 +47,10 @@ class KernelTree(KernelQueries):
         The kernel of "spectral": scikit-learn's names of pairwise kernels, and Matern kernels of smoothness
         3/2 and 5/2. A callable takes an array of distances, in bandwidths, and gives as many numbers: one
         at zero, never negative, with a finite integral, positive definite. Files hold a table of it.
+    groups : mapping of str to list of columns, optional
+        Columns of numbers that are one variable of the tree together, by learn="spectral": ``{"position":
+        ["x", "y"]}``. Their kernel is the product of the columns' kernels. A group is a node of the tree,
+        under its name, with its columns as leaves.
     normal_scores : bool or "auto"
         Whether the kernels of "spectral" work on a column's normal scores, or on the numbers as they are.
         "auto": on normal scores, and on the numbers as printed.
@@ -116,6 +120,7 @@ class KernelTree(KernelQueries):
         bandwidth: float | str = "auto",
         metric_bandwidth: float | str = "auto",
         kernel: str | Callable[[Any], Any] = "rbf",
+        groups: Mapping[str, Sequence[str]] | None = None,
         normal_scores: bool | str = "auto",
         n_features: int | str = "auto",
         tolerance: float | str = "auto",
@@ -139,6 +144,7 @@ class KernelTree(KernelQueries):
         self.bandwidth = bandwidth
         self.metric_bandwidth = metric_bandwidth
         self.kernel = kernel
+        self.groups = groups
         self.normal_scores = normal_scores
         self.n_features = n_features
         self.tolerance = tolerance

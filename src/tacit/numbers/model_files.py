@@ -284,6 +284,13 @@ KERNEL_TREE_FILE = ModelFile(
     arguments={
         "structure": structure_argument,
         "continuous": lambda model: [str(name) for name in model.continuous] or None,
+        "groups": lambda model: (
+            {
+                str(name): [str(member) for member in members]
+                for name, members in (model.groups or {}).items()
+            }
+            or None
+        ),
         "kernel": lambda model: (
             model.kernel if isinstance(model.kernel, str) else TabulatedKernel.name
         ),

@@ -14,6 +14,7 @@ from tacit.numbers.learn.blend import fit_blend, held_out_trees
 from tacit.numbers.learn.kernels import KernelOptions, learn_by_kernels
 from tacit.numbers.learn.presets import blends, check_preset, uses_normal_scores
 from tacit.numbers.learn.printed_kernels import learn_kernels_as_printed
+from tacit.numbers.structure.groups import Units
 from tacit.trees.learn.fit import keep
 from tacit.trees.learn.kernel_metric import PRINTED_TOLERANCE
 from tacit.trees.learn.number_features import TOLERANCE
@@ -67,6 +68,10 @@ def settings_of(model: KernelTree) -> Settings:
         raise ArgumentError(
             f"kernel={model.kernel!r} with learn={model.learn!r}; kernels belong to learn='spectral'"
         )
+    if model.groups and model.learn != "spectral":
+        raise ArgumentError(
+            f"groups with learn={model.learn!r}; groups of columns are learnt by learn='spectral' only"
+        )
     if model.learn == "spectral" and model.n_components not in {1, "auto"}:
         raise ArgumentError(
             f"n_components={model.n_components} with learn='spectral'; several trees are learnt by "
@@ -114,6 +119,8 @@ def _learn_by_kernels(
         bandwidth=model.bandwidth,
         metric_bandwidth=model.metric_bandwidth,
         kernel=kernel_of(model.kernel),
+        units=Units.of(table.schema, model.groups),
+        columns=table.schema.names,
         normal_scores=uses_normal_scores(model),
         n_features=model.n_features,
         tolerance=_tolerance(model),

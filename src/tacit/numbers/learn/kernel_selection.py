@@ -170,11 +170,18 @@ def fitted_operators(
     known = known_states(options.n_states, topology, tree)
     if is_observed(tree):
         network, record = observed_network(tree, moments, choice.rank)
-        return normalised(network), record
+        return normalised(_by_columns(network, moments, options)), record
     states = state_counts(tree, moments.cards, known, choice.rank)
     assert states is not None
     factored = spectral(tree, moments, states, n_views=choice.n_views)
-    return normalised(factored.network), factored.report.as_dict()
+    network = _by_columns(factored.network, moments, options)
+    return normalised(network), factored.report.as_dict()
+
+
+def _by_columns(network: Network, moments: FeatureMoments, options: KernelOptions) -> Network:
+    """The network with a leaf for each column, where there are groups of columns."""
+    units = options.units
+    return units.network(network, moments.encoders, options.columns) if units.grouped else network
 
 
 def normalised(network: Network) -> Network:

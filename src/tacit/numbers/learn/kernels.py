@@ -15,12 +15,13 @@ import numpy as np
 
 from tacit.core.selection import surely_better
 from tacit.numbers.learn.bins import LearntTree, Trial
+from tacit.numbers.learn.grouped_columns import GroupedColumns
 from tacit.numbers.learn.kernel_selection import RATE, Search, best_choice, fitted_operators
+from tacit.numbers.structure.groups import Units
 from tacit.numbers.structure.leaves import with_leaves_only
 from tacit.numbers.structure.pairs import pair_topology
-from tacit.trees.learn.kernel_metric import KernelMetric
 from tacit.trees.learn.learners import Learnt
-from tacit.trees.learn.number_features import FeatureColumns, Split
+from tacit.trees.learn.number_features import Split
 from tacit.trees.learn.selection.structures import (
     STRUCTURES,
     parse_topology,
@@ -53,6 +54,8 @@ class KernelOptions:
     bandwidth: float | str
     metric_bandwidth: float | str
     kernel: Kernel | TabulatedKernel
+    units: Units  # columns and groups of columns
+    columns: tuple[str, ...]
     normal_scores: bool
     n_features: int | str
     tolerance: float
@@ -67,8 +70,13 @@ def learn_by_kernels(
 ) -> LearntTree:
     """Tree, ranks, bandwidth and operators, as far as they are not given."""
     options.report(0.0, "densities of the columns")
-    columns = FeatureColumns(
-        table, options.normal_scores, options.n_features, options.tolerance, options.kernel
+    columns = GroupedColumns(
+        table,
+        options.normal_scores,
+        options.n_features,
+        options.tolerance,
+        options.kernel,
+        options.units,
     )
     work = MAX_WORK / (columns.most_features * len(table.schema)) ** 2
     n_rows = int(min(max(work, MIN_ROWS), MAX_ROWS))
@@ -81,11 +89,14 @@ def learn_by_kernels(
     options.report(0.8, "moments of all rows")
     moments = columns.moments(table, choice.bandwidth)
     network, report = fitted_operators(topology, moments, choice, options)
+    units_tree = topology
+    if options.units.grouped:
+        topology = options.units.topology(topology, table.schema.names)
     trials: tuple[Trial, ...] = ()
     if options.blend and split.judging is not None:
         again = columns.moments(split.learning, choice.bandwidth)
         trial = Trial(
-            fitted_operators(topology, again, choice, options)[0], split.judging, split.numbers
+            fitted_operators(units_tree, again, choice, options)[0], split.judging, split.numbers
         )
         trials = (trial,)
     record.update(
@@ -99,7 +110,7 @@ def learn_by_kernels(
         Learnt(network, record),
         columns.encoders(choice.bandwidth),
         topology,
-        topology.rooted(table.schema.names),
+        network.tree,
         moments.pairs().counts,
         trials,
         columns.margins,
@@ -130,10 +141,10 @@ def _hung(topology: Topology) -> Topology:
 
 
 def _best_tree(
-    columns: FeatureColumns, split: Split, options: KernelOptions
+    columns: GroupedColumns, split: Split, options: KernelOptions
 ) -> tuple[Topology, dict[str, Any]]:
     """The given tree, or the candidate with the best held-out score, and the scores of all."""
-    names = columns.table.schema.names
+    names = options.units.names
     structure, named = options.structure, isinstance(options.structure, str)
     if named and structure in {"auto", *STRUCTURES}:
         if len(names) == 2 and structure != "chow-liu":
@@ -152,7 +163,7 @@ def _best_tree(
         bandwidths, methods = bandwidths[:1], methods[:1]
     trees = {}
     for bandwidth in bandwidths:
-        distances = KernelMetric(bandwidth=bandwidth, kernel=options.kernel).distances(rows)
+        distances = columns.distances(rows, bandwidth)
         for name in methods:
             topology = structure_from_distances(name, names, distances, rows.n_rows).topology
             trees[name, bandwidth] = _in_order(_hung(topology), names)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import IndicatorEncoder
 from tacit.core.encoders.kernels import KernelEncoder
+from tacit.core.encoders.vector_kernels import VectorKernelEncoder
 from tacit.messages.network import Network, Pointwise
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Points:
         """The points of a column."""
         if isinstance(encoder, IndicatorEncoder):
             return Points(np.eye(encoder.size), np.eye(encoder.size))
-        assert isinstance(encoder, KernelEncoder)
+        assert isinstance(encoder, KernelEncoder | VectorKernelEncoder)
         return Points(encoder.pivot_features, encoder.inverse)
 
 

@@ -19,6 +19,7 @@ NEEDED: dict[str, Any] = {
     "learn": "spectral",
     "normal_scores": False,
     "blend": False,
+    "groups": None,
     "n_views": 1,
     "n_components": 1,
     "n_bins": "auto",

@@ -47,6 +47,18 @@ def checked_grid(grid: ArrayLike) -> Array:
     return places
 
 
+def checked_points(target: Hashable, grid: Any, n_columns: int) -> Array:
+    """(point, column) the points at which to compute the density of a group."""
+    if grid is None:
+        raise ArgumentError(f"group {target!r} needs a grid of (point, {n_columns}) numbers")
+    points = _numbers("grid", grid)
+    if points.ndim != 2 or points.shape[1] != n_columns or not np.isfinite(points).all():
+        raise ArgumentError(
+            f"grid of shape {points.shape} for group {target!r}; give (point, {n_columns}) finite numbers"
+        )
+    return points
+
+
 def checked_levels(q: ArrayLike, *, ends: bool = True) -> Array:
     """() or (level,) the levels of quantiles.
 

@@ -73,6 +73,14 @@ class Coefficients:
             negative / np.maximum(negative + total, 1e-300),
         )
 
+    def densities_of_rows(self, numbers: Array) -> Array:
+        """(row,) the density of each row at a number of its own."""
+        likelihoods = self.encoder.likelihoods(numbers)
+        densities = np.einsum("if,if->i", self.values, likelihoods)
+        if self.proper:
+            return np.asarray(densities)
+        return np.asarray(np.maximum(densities, 0.0) / self._masses[0].sum(axis=1))
+
     def expectations(self, function: Callable[[Array], Array] | None = None) -> Array:
         """(row,) The mean of a function of the number, by default of the number itself.
 

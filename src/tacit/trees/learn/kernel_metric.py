@@ -44,13 +44,14 @@ class KernelMetric:
         from tacit.trees.moments.features import FeatureMoments
 
         columns = [table.column(place) for place in range(len(table.schema))]
-        moments = FeatureMoments.of(columns, self._encoders(table), table.weights)
+        moments = FeatureMoments.of(columns, self.encoders(table), table.weights)
         if self.printed:
             assert self.rank is not None
             return printed_kernel_distances(moments, self.rank, table.schema.names)
         return kernel_distances(moments, self.rank, centred=self.centred, whiten=self.whiten)
 
-    def _encoders(self, table: MixedTable) -> list[Encoder]:
+    def encoders(self, table: MixedTable) -> list[Encoder]:
+        """The features of each column."""
         from tacit.core.encoders.encoders import IndicatorEncoder
         from tacit.core.encoders.kernels import kernel_encoder, median_bandwidth
 

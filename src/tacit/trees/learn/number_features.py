@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import Encoder, IndicatorEncoder
-from tacit.core.encoders.kernel_shapes import RBF, Kernel, TabulatedKernel
+from tacit.core.encoders.kernel_shapes import Kernel, TabulatedKernel
 from tacit.core.encoders.kernels import even_quantiles, kernel_encoder, median_bandwidth
 from tacit.core.encoders.margins import Margin, fit_margin
 from tacit.trees.learn.selection.states import split_rows
@@ -42,8 +42,8 @@ class FeatureColumns:
     table: MixedTable
     normal_scores: bool
     n_features: int | str
-    tolerance: float = TOLERANCE
-    kernel: Kernel | TabulatedKernel = RBF
+    tolerance: float
+    kernel: Kernel | TabulatedKernel
 
     @cached_property
     def margins(self) -> tuple[Margin | Array, ...]:
