@@ -24,7 +24,6 @@ ROWS = random_tree_model(5, random_state=0).sample(60, random_state=1)
         ("negative", "zero", "negative='zero'.*'floor', 'nan', 'raise'"),
         ("unknown", "ignore", "unknown='ignore'.*'error', 'missing'"),
         ("n_views", 0, "n_views=0; give an integer of at least 1"),
-        ("features", 1.5, "features=1.5"),
         ("n_restarts", 0, "n_restarts=0"),
         ("max_iter", 0, "max_iter=0"),
         ("max_iter", "many", "max_iter='many'"),
@@ -57,6 +56,7 @@ def test_values_that_make_no_sense_are_refused(argument, value, words):
     ("argument", "value", "words"),
     [
         ("progress", "yes", "progress='yes'"),
+        ("features", 1.5, "features=1.5"),
         ("random_state", "seed", "random_state='seed'"),
         ("structure", 7, "Newick"),
         ("structure", None, "Newick"),

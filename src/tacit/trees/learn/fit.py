@@ -18,7 +18,7 @@ from tacit.core.input.table import Column, Schema
 from tacit.core.progress import silent
 from tacit.core.threads import one_blas_thread
 from tacit.messages.mixture import Mixture
-from tacit.trees.learn.learners import CLASS_LEARNERS, Job, Learnt, learn_auto
+from tacit.trees.learn.learners import CLASS_LEARNERS, Job, Learnt, check_learner, learn_auto
 from tacit.trees.learn.selection.candidates import (
     ROWS_FOR_TRIALS,
     Task,
@@ -79,6 +79,7 @@ def fit_tree(
     model: LatentTree, X: Any, sample_weight: Any, validation: Any, report: Report
 ) -> None:
     """Read the table, learn a tree of it, and give the model its fitted attributes."""
+    check_learner(model)
     settings = settings_of(model)
     table = read_table(X, n_bins=model.n_bins, sample_weight=sample_weight)
     schema = table.schema

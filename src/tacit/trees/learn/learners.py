@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.arguments import check_choice, check_count
 from tacit.core.em import (
     EMRun,
     run_accelerated_em,
@@ -44,12 +45,26 @@ from tacit.trees.learn.em.defaults import (
 from tacit.trees.learn.settings import Settings, stopping_rule
 from tacit.trees.moments.source import CountedMoments
 
+if TYPE_CHECKING:
+    from tacit.trees.latent_tree import LatentTree
+
 Array = NDArray[np.float64]
 
 # The moment start finds at most so many states at a node: third moments grow with their cube.
 START_STATES = 12
 # Of 20 to 400 batches of stepwise EM, the fewest that came near to the optimum of EM.
 BATCHES_PER_PASS = 100
+
+
+def check_learner(model: LatentTree) -> None:
+    """Check the name of the learner, and that it learns as many trees as are wanted."""
+    check_choice("learn", model.learn, tuple(model._learners))  # noqa: SLF001
+    check_count("n_components", model.n_components, word="auto")
+    if not isinstance(model.n_components, str) and model.n_components > 1 and model.learn != "auto":
+        raise ArgumentError(
+            f"n_components={model.n_components} with learn={model.learn!r}; several trees are learnt by "
+            f'learn="auto" only'
+        )
 
 
 @dataclass(frozen=True, eq=False)

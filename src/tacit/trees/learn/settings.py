@@ -43,13 +43,6 @@ class Settings:
 
 def settings_of(model: LatentTree) -> Settings:
     """The arguments of a model about learning, checked."""
-    check_choice("learn", model.learn, tuple(model._learners))  # noqa: SLF001
-    check_count("n_components", model.n_components, word="auto")
-    if not isinstance(model.n_components, str) and model.n_components > 1 and model.learn != "auto":
-        raise ArgumentError(
-            f"n_components={model.n_components} with learn={model.learn!r}; several trees are learnt by "
-            f'learn="auto" only'
-        )
     check_choice("representation", model.representation, REPRESENTATIONS)
     for name in ("n_restarts", "max_iter"):
         check_count(name, getattr(model, name))
