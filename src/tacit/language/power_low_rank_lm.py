@@ -199,8 +199,8 @@ class PowerLowRankLM(LanguageModel):
 
     def _learn(self, counts: GramCounts, validation: Corpus | None, report: Report) -> Self:
         from tacit.core.threads import n_threads
-        from tacit.language.learn.ensemble import fit_ensemble
         from tacit.language.learn.ensemble_plans import candidate_plans
+        from tacit.language.learn.fit import fit_ensemble
 
         plans = candidate_plans(
             counts.order,

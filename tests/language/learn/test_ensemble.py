@@ -6,8 +6,8 @@ import pytest
 from tacit.errors import ArgumentError, DataError
 from tacit.language.data.corpus import read_corpus
 from tacit.language.data.vocabulary import BEGIN, END
-from tacit.language.learn.ensemble import fit_ensemble
 from tacit.language.learn.ensemble_plans import default_plans, printed_plans
+from tacit.language.learn.fit import fit_ensemble
 from tacit.language.learn.kneser_ney import kneser_ney
 from tacit.language.loops import ensemble as loops
 from tacit.language.model.backoff import packed
