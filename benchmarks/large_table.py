@@ -77,8 +77,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--columns", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true", help="5,000 rows of 60 columns")
     parser.add_argument("--method", choices=("auto", "chow-liu", "two-states"), default=None)
     chosen = parser.parse_args()
+    if chosen.quick:
+        chosen.rows, chosen.columns = 5000, 60
     if chosen.method is not None:
         one(chosen.method, chosen.rows, chosen.columns, chosen.seed)
         return
