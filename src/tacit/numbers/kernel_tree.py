@@ -173,7 +173,7 @@ class KernelTree(KernelQueries):
             Not used.
         sample_weight : (row,) array, optional
         validation : table, optional
-            Rows to choose with and to stop by. Without them a fifth of X is set aside, and everything is
+            Rows to choose with and to stop by. Without them a fifth of X is held out, and everything is
             learnt again from all of X at the end.
         """
         from tacit.numbers.learn.fit import fit_kernel_tree
