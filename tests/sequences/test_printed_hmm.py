@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import tacit
 from oracles.printed_chains import conditional, joint, learn_hmm
 from tacit.errors import ArgumentError, DataError, NegativeProbabilityError, RankError
+from tacit.sequences.learn.spectral import hmm as learner
 from tacit.sequences.learn.spectral.hmm import spectral_hmm
 from tacit.sequences.moments.ngrams import TripleMoments
 
@@ -51,6 +52,17 @@ def test_values_are_those_of_the_paper(windows):
         expected = conditional(oracle, x)
         if (expected > 0).all():
             assert model.predict_next_proba(x) == pytest.approx(expected, abs=1e-10)
+
+
+def test_many_symbols_have_exact_singular_vectors(monkeypatch):
+    """Scaled pairs of many symbols are factorised by powers of random vectors; the printed ones are not."""
+    monkeypatch.setattr(learner, "_DENSE", 10)
+    truth = tacit.toy.random_hmm(n_states=3, n_symbols=60, random_state=1)
+    train = truth.sample(3000, 3, random_state=2)
+    test = truth.sample(30, 4, random_state=3)
+    oracle = learn_hmm(as_lists(train), 60, 3)
+    right = [joint(oracle, x) for x in as_lists(test)]
+    assert printed().fit(train).values(test) == pytest.approx(right, rel=1e-8, abs=0)
 
 
 def test_the_first_three_symbols_are_the_default():

@@ -70,7 +70,8 @@ def spectral_hmm(moments: TripleMoments, rank: int, *, scaled: bool = True) -> O
     moments : TripleMoments
     rank : int
     scaled : bool
-        Whether symbols are scaled by one over the roots of their frequencies; without, as printed.
+        Whether symbols are scaled by one over the roots of their frequencies; without, as printed, and
+        singular vectors are exact, however many symbols there are.
 
     Raises
     ------
@@ -80,7 +81,8 @@ def spectral_hmm(moments: TripleMoments, rank: int, *, scaled: bool = True) -> O
     before = now = np.ones(len(moments.one))
     if scaled:
         before, now = _scale(moments.one, moments), _scale(_sums(moments.pairs12, 0), moments)
-    left, values, right = _leading(_scaled(now, moments.pairs12.T, before), rank)
+    pairs = _scaled(now, moments.pairs12.T, before)
+    left, values, right = _leading(pairs, rank) if scaled else _exact(pairs, rank)
     usable = int((values > _ZERO * values[0]).sum())
     _check_rank(rank, usable, "rank")
     u = now[:, None] * left[:, :rank]  # (b, m)
@@ -91,7 +93,7 @@ def spectral_hmm(moments: TripleMoments, rank: int, *, scaled: bool = True) -> O
 
 def pair_values(moments: TripleMoments, most: int) -> Array:
     """The largest singular values of the pairs of neighbours as they are."""
-    return _leading(moments.pairs12, most)[1][:most]
+    return _exact(moments.pairs12, most)[1][:most]
 
 
 def _check_rank(requested: int, usable: int, name: str) -> None:
@@ -281,3 +283,18 @@ def _leading(matrix: Any, rank: int) -> tuple[Array, Array, Array]:
         block = np.linalg.qr(matrix.T @ block)[0]
     left, values, right = stacked_svd(matrix @ block)
     return left, values, right @ block.T
+
+
+def _exact(matrix: Any, rank: int) -> tuple[Array, Array, Array]:
+    """Singular vectors and values to machine precision; of large sparse matrices only the leading ones."""
+    from scipy.sparse.linalg import svds
+
+    size = min(matrix.shape)
+    if size <= _DENSE or 3 * rank > size:
+        dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+        left, values, right = stacked_svd(dense)
+        return left, values, right
+    start = np.full(size, size**-0.5)
+    factors: Any = svds(matrix, rank, v0=start, tol=0)  # ascending
+    left, values, right = factors
+    return left[:, ::-1], values[::-1], right[::-1]
