@@ -55,7 +55,8 @@ class KernelTree(KernelQueries):
         Whether the kernels of "spectral" work on a column's normal scores, or on the numbers as they are.
         "auto": on normal scores, and on the numbers as printed.
     n_features : int or "auto"
-        The largest number of kernel features of a column; "auto": 200, and fewer where columns are many.
+        The largest number of kernel features of a column; "auto": 200, and fewer where columns are many; as
+        printed, as many as `tolerance` asks for.
     tolerance : float or "auto"
         The part of a kernel that its features may leave out; "auto": 1e-4, and 1e-6 as printed.
     n_bins : int or "auto"

@@ -14,9 +14,11 @@ from oracles.printed_kernel_trees import (
     equation_6_18,
     median_distance,
 )
+from tacit.core.encoders.kernels import kernel_encoder
 from tacit.errors import ArgumentError
 from tacit.toy import random_topology, random_tree_model
 from tacit.toy.exact import joint_table
+from tacit.trees.learn import number_features
 from tacit.trees.learn.kernel_distances import printed_kernel_distances
 from tacit.trees.moments.features import FeatureMoments
 from tacit.trees.structure.neighbour_joining import neighbor_joining
@@ -100,6 +102,22 @@ def test_densities_are_those_of_algorithms_8_and_9(structure, n_states, bandwidt
     assert model.density(points) == pytest.approx(expected, rel=0, abs=1e-10, nan_ok=True)
     some = {name: points[name] for name in ("a", "d", "f")}  # the others are integrated out
     assert model.density(some) == pytest.approx(thesis.density(some), rel=0, abs=1e-10, nan_ok=True)
+
+
+def test_the_tolerance_alone_bounds_the_features(monkeypatch):
+    """Tacit's own form has fewer features of a column where columns are many."""
+    monkeypatch.setattr(number_features, "MOST_FEATURES", 6)
+    rng = np.random.default_rng(0)
+    level = rng.integers(2, size=200)
+    table = {name: 3.0 * level + rng.normal(size=200) for name in NAMES}
+    model = printed(tolerance="auto", bandwidth=0.2).fit(table)
+    numbers, sigma = np.sort(table["a"]), 0.2 * median_distance(table["a"])
+    n_pivots = len(kernel_encoder(numbers, sigma, 1e-6).pivots)
+    assert model.diagnostics_["n_features"][0] == n_pivots > 20
+    own = tacit.KernelTree(2, NEWICK, "spectral", continuous=NAMES).fit(table)
+    assert max(own.diagnostics_["n_features"]) <= 20
+    few = printed(tolerance="auto", bandwidth=0.2, n_features=9).fit(table)
+    assert few.diagnostics_["n_features"] == [9] * 6
 
 
 def test_two_columns_have_a_kernel_estimate_of_low_rank():
