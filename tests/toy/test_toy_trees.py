@@ -21,7 +21,9 @@ from tacit.toy import balanced, broad, caterpillar, deep, named_topology, random
         ("t43", 16, 5, {4, 5}),
         ("cat16", 16, 14, {3}),
         ("broad4", 16, 5, {4, 5}),
+        ("broad9", 36, 10, {5, 9}),
         ("deep4", 8, 4, {3, 4}),
+        ("deep5", 10, 5, {3, 4}),
         ("star8", 8, 1, {8}),
     ],
 )

@@ -158,6 +158,57 @@ def test_printed_form_is_chapter_nine_written_out(power):
         assert next_probs(model, h) == pytest.approx(expected, rel=1e-10, abs=1e-14)
 
 
+def test_the_printed_form_of_order_three_is_equation_9_20():
+    """Both orders with the fitted factors, evaluated densely; small slices are kept as they are."""
+    _, counts = counted(5, 3)
+    fitted = fit_ensemble(counts, printed(3), base="unigram", random_state=0)
+    model, (_, pairs, triples) = fitted.ensemble, counts.tables
+    n_words, above = len(counts.vocabulary), int(fitted.ensemble.grams.offsets[1])
+    first, second = pairs.contexts(), pairs.words
+    number = {
+        (int(v), int(w)): above + at for at, (v, w) in enumerate(zip(first, second, strict=True))
+    }
+    trigrams = np.zeros((n_words, n_words, n_words))
+    here = triples.contexts()
+    trigrams[first[here], second[here], triples.words] = triples.counts
+    bigrams = (trigrams > 0).sum(axis=0)  # N+(. v w)
+    unigram = (bigrams > 0).sum(axis=0) / (bigrams > 0).sum()
+
+    def terms(c, row, columns, root, below):
+        """Equation 9.20 after one context, with d* in `root`; without factors Z is what it approximates."""
+        powered, binary = np.sqrt(c), (c > 0).astype(float)
+        z = (powered - root * binary) / powered.sum()
+        if model.rows[row] >= 0:
+            rank, factor = model.ranks[row], model.left[model.rows[row] :]
+            z = np.zeros(n_words)
+            for w, at in columns.items():
+                if model.columns[at] >= 0:
+                    column = model.right[model.columns[at] :][:rank].astype(float)
+                    z[w] = factor[:rank].astype(float) @ column
+                    z[w] += model.left_rest[row] * model.right_rest[at]
+            z /= root * powered.sum()
+        weight0, weight1 = root * powered.sum() / c.sum(), root * binary.sum() / powered.sum()
+        return (c - root * powered) / c.sum() + weight0 * (z + weight1 * below)
+
+    def root_of(c):
+        ones, twos = (c == 1).sum(), (c == 2).sum()
+        return np.sqrt(ones / (ones + 2 * twos))
+
+    every = {w: w for w in range(n_words)}
+    after = {
+        v: terms(bigrams[v], v, every, root_of(bigrams), unigram)
+        for v in np.flatnonzero(bigrams.sum(axis=1))
+    }
+    approximated = 0
+    for u, v in zip(*np.nonzero(trigrams.sum(axis=2)), strict=True):
+        state = number[u, v]
+        columns = {w: number[v, w] for w in range(n_words) if (v, w) in number}
+        expected = terms(trigrams[u, v], state, columns, root_of(trigrams), after[v])
+        assert next_probs(model, state) == pytest.approx(expected, rel=1e-10, abs=1e-14)
+        approximated += model.rows[state] >= 0
+    assert approximated > 5
+
+
 @pytest.mark.parametrize("plans", [small_plans, printed])
 def test_a_text_is_scored_as_its_words_one_by_one(plans):
     corpus, counts = counted(6, 3, "one")

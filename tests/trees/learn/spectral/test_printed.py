@@ -13,6 +13,7 @@ from oracles.printed_trees import (
     decompose,
     every_row,
     frequencies,
+    leaves_below,
 )
 from tacit.errors import ArgumentError
 from tacit.messages.network import Chain, Dense
@@ -89,6 +90,23 @@ def test_nodes_of_two_children_adopt_a_third_or_have_an_uncle():
     uncle = printed_matrices(case.tree, case.counted, N_STATES, siblings="uncle").siblings
     assert [uncle.left[leaf] for leaf in range(6)] == [7, 7, 8, 8, 6, 6]  # as in Algorithm 12
     assert [uncle.right[leaf] for leaf in range(6)] == [1, 0, 3, 2, 5, 4]
+
+
+@pytest.mark.parametrize("siblings", ["adopted", "uncle"])
+@pytest.mark.parametrize("name", TRIPLE_ROOTED)
+def test_the_leaf_of_a_subtree_has_the_largest_singular_value(name, siblings):
+    """Section 5.3 of 2011: at the number of states, against a leaf of the left sibling's subtree."""
+    case = Case(name)
+    family = printed_matrices(case.tree, case.counted, N_STATES, siblings=siblings).siblings
+    P = frequencies(case.codes, case.cards)
+
+    def strength(leaf, others):
+        return max(np.linalg.svd(P(leaf, other))[1][N_STATES - 1] for other in others)
+
+    for node, left in family.left.items():
+        leaves, others = (leaves_below(case.children, at) for at in (node, left))
+        strengths = {leaf: strength(leaf, others) for leaf in leaves}
+        assert strengths[family.leaf[node]] == pytest.approx(max(strengths.values()), rel=1e-12)
 
 
 @pytest.mark.parametrize("n_views", [1, 3])
@@ -168,9 +186,11 @@ def test_the_estimator_learns_the_printed_forms(arguments, kinds, tmp_path):
     )
 
 
-def test_columns_may_be_missing():
+@pytest.mark.parametrize("siblings", ["adopted", "uncle"])
+def test_columns_may_be_missing(siblings):
     case = Case("two children each")
-    model = tacit.LatentTree(2, NEWICK, "spectral", preset="printed", representation="matrix")
+    options = {"preset": "printed", "representation": "matrix", "siblings": siblings}
+    model = tacit.LatentTree(2, NEWICK, "spectral", **options)
     total = np.exp(model.fit(case.codes).score_samples(np.full((1, 6), -1.0) * np.nan))
     assert total == pytest.approx(network_joint(model.network_).sum(), rel=1e-9)
 
