@@ -179,7 +179,8 @@ class LatentJunctionTree(JunctionEstimator):
     preset : None or "printed"
         "printed" goes with learn="spectral" and given numbers of states: Algorithm 6 of the thesis exactly as
         in print. Every separator keeps all its joint states (less only where the columns on one side of
-        it cannot depend on so many), tables are taken as they are, and no direction is cut or weighted.
+        it cannot depend on so many, or sets of `features` columns, with 256 joint categories at most, do not
+        show so many), tables are taken as they are, and no direction is cut or weighted.
         Which columns stand for a side the thesis leaves open; the most dependent ones do.
     n_views : int or "auto"
         Of "spectral": sets of columns that each linear system uses; "auto" is 3, and 1 as printed.

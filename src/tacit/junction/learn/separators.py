@@ -178,8 +178,9 @@ def separator_bases(
     n_views : int
         Sets of columns above a separator that are combined in one linear system.
     cut : float
-        See `edge_bases`. With 0, nothing is compared with noise: sets grow by the numbers of states alone,
-        and singular values are not shrunk.
+        See `edge_bases`. With 0, no direction is compared with noise: sets grow by the numbers of states
+        alone, and singular values are not shrunk. Only which single columns are the most dependent is
+        still judged by a singular value that some pair shows above noise (`best_views`).
     """
     compared = cut > 0
     plan = separator_plan(junction)

@@ -5,7 +5,8 @@ one leaf X_-s* for each edge, singular vectors of means of products as they are,
 
 The thesis leaves open: the rank, the bandwidth of the density (a multiple of the median distance), the
 tolerance of the incomplete Cholesky decomposition, and which leaves stand for a subtree, which are chosen as
-those with the largest singular value at the rank. Its Algorithm 2 takes pivots in the order of the rows, and
+those with the largest singular value at the rank, or at the largest one below it, but at least two, that some
+pair shows above noise. Its Algorithm 2 takes pivots in the order of the rows, and
 divides by zero where a number occurs twice; here the next pivot is the number that is spanned worst, as in
 Bach and Jordan (2003), which it follows, until the trace that is left is the tolerance times the whole. Of
 more than 2,048 numbers pivots are chosen among even quantiles; of more than 1,024 the median distance is that

@@ -4,7 +4,9 @@ No table is divided by roots of probabilities, no singular value is cut, and vie
 hidden nodes have the same number of states, at most that of any column's categories.
 
 - ``learn="spectral"``, ``representation="tensor"``: Parikh (2015), Algorithm 4; with more than one view, the
-  linear systems of 4.4.3.
+  linear systems of 4.4.3. The thesis leaves the leaves of both sides of an edge open; here they are the pair
+  with the largest singular value at the number of states, or at the largest number up to it, but at least
+  two, that some pair shows above noise (`best_views`).
 - ``learn="spectral"``, ``representation="matrix"``: Parikh, Song & Xing (2011), Algorithm 1, or with
   ``siblings="uncle"`` Parikh (2015), Algorithm 13 (`printed_matrices`).
 - ``learn="hierarchical"``: Song et al. (2013), Algorithm 1 with equation 6 (`printed_hierarchical`).
