@@ -117,6 +117,19 @@ def test_values_of_hidden_states_are_probabilities():
     assert model.values([[]]) == pytest.approx([1.0])
 
 
+def test_predictions_that_are_negative_become_zero():
+    """The paper's conditional may be negative; probabilities are not, and still sum to one."""
+    few = TRUTH.sample(150, 6, random_state=0)
+    model, oracle = printed().fit(few), learn_hmm(as_lists(few), 5, 3)
+    n_negative = 0
+    for x in as_lists(TRUTH.sample(40, 2, random_state=5)):
+        raw = conditional(oracle, x)
+        n_negative += int((raw < 0).any())
+        positive = np.maximum(raw, 0)
+        assert model.predict_next_proba(x) == pytest.approx(positive / positive.sum(), abs=1e-10)
+    assert n_negative > 3
+
+
 def test_estimates_that_are_not_positive_go_by_negative():
     few = TRUTH.sample(150, 6, random_state=0)
     model = printed().fit(few)

@@ -58,7 +58,7 @@ class HMM(HMMForecasts):
     preset : None or "printed"
         "printed" goes with learn="spectral" and a given number of states: LearnHMM of Hsu, Kakade & Zhang
         exactly as in print. Pairs are not scaled, and no frequencies are mixed into predictions. `values`
-        are the estimates of the paper.
+        are the estimates of the paper; of its conditionals, negative ones are predicted as zero.
     windows : {"auto", "first", "all"}
         Of the printed form: the first three symbols of each sequence, as in the paper ("auto"), or the
         windows of three at all positions, with b_1 from the first symbols.
