@@ -275,3 +275,10 @@ def test_parameters_are_those_of_the_graph_and_shared_ones_count_once():
     assert shared.n_parameters_ == 1 + 2 + 4 + 2  # two starts, transition, emission
     apart = tacit.HigherOrderHMM(2, 2).fit(chain)
     assert apart.n_parameters_ == 1 + 2 + 3 * 4 + 5 * 2
+
+
+@pytest.mark.parametrize("model", [HigherOrderHMM(2), FactorialHMM(2)])
+def test_spectral_learning_of_one_column_gives_its_frequencies(model):
+    rows = np.array([[0]] * 6 + [[1]] * 3 + [[2]])
+    model.set_params(learn="spectral", n_states=2).fit(rows)
+    assert np.exp(model.score_samples([[0], [1], [2]])) == pytest.approx([0.6, 0.3, 0.1], abs=1e-9)

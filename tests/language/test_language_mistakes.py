@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.errors import DataError, FileFormatError, FileWriteError, MissingDataError
+from tacit.errors import (
+    ArgumentTypeError,
+    DataError,
+    FileFormatError,
+    FileWriteError,
+    MissingDataError,
+)
 from tacit.language.data.corpus import read_corpus
 from tacit.language.files.counts import read_counts, write_counts
 from tacit.language.moments.ngram_counts import GramCounts
@@ -115,3 +121,9 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert read_counts(tmp_path / "c")[0].n_words == 3
     assert not list(tmp_path.glob("**/.*.part"))
+
+
+@pytest.mark.parametrize("model", [tacit.KneserNeyLM, tacit.PowerLowRankLM])
+def test_a_folder_that_is_no_path_is_refused(model):
+    with pytest.raises(ArgumentTypeError, match="folder=3; give a path, or None"):
+        model(2, folder=3).fit(["a b", "b a"])

@@ -185,3 +185,10 @@ def test_wrong_questions_about_groups_are_refused(model):
         model.expectation({"z": [0.0]}, "position", np.square)
     with pytest.raises(ArgumentError, match="spectral"):
         tacit.KernelTree(groups=POSITION).fit(rings(60))
+
+
+@pytest.mark.parametrize("columns", [3, None, "xy", []])
+def test_a_group_is_a_list_of_columns(columns):
+    model = tacit.KernelTree(learn="spectral", groups={"position": columns})
+    with pytest.raises(ArgumentError, match="give a list of columns"):
+        model.fit(groups(20))

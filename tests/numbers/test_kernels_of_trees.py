@@ -83,3 +83,9 @@ def test_bandwidths_of_other_kernels_are_chosen():
         model = tacit.KernelTree(3, "star", "spectral", kernel=kernel, blend=False).fit(train)
         scores[kernel] = model.score(test)
     assert scores["laplacian"] == pytest.approx(scores["rbf"], abs=0.15)
+
+
+@pytest.mark.parametrize("tolerance", [1, 2.5])
+def test_a_tolerance_that_leaves_no_feature_is_refused(tolerance):
+    with pytest.raises(ArgumentError, match="leaves no feature; give a number below 1"):
+        fitted("rbf", tolerance=tolerance)

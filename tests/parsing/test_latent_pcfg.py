@@ -285,3 +285,20 @@ def test_expected_counts_of_labels_are_those_of_the_treebank():
     coded, symbols = coded_treebank(trees, min_count=1)
     counts = np.bincount(coded.label, coded.node_weight, len(symbols.labels)) / len(trees)
     assert label_counts(model.coarse_) == pytest.approx(counts, abs=1e-9)
+
+
+@pytest.mark.parametrize("sentence", [None, 3, ["a", None], [1, 2], [("a", "N", "b")]])
+def test_what_is_no_sentence_is_named(sentence):
+    model = LatentPCFG(n_states=1, min_count=1).fit(["(S (N a) (V b))"])
+    with pytest.raises(ArgumentTypeError, match=r"no sentence|neither a word nor a pair"):
+        model.span_marginals(sentence)
+    with pytest.raises(ArgumentTypeError, match=r"no sentence|neither a word nor a pair"):
+        model.score_sentences([sentence])
+
+
+@pytest.mark.parametrize("sentences", [None, 3, "a b"])
+def test_one_sentence_in_place_of_several_is_named(sentences):
+    model = LatentPCFG(n_states=1, min_count=1).fit(["(S (N a) (V b))"])
+    for method in (model.score_sentences, model.predict):
+        with pytest.raises(ArgumentTypeError, match=r"give \[sentence, ...\]"):
+            method(sentences)

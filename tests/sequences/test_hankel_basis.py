@@ -120,12 +120,14 @@ def test_rank_and_mixing_are_chosen_on_given_strings_too(tmp_path):
 @pytest.mark.parametrize(
     ("basis", "complaint"),
     [
-        ((PREFIXES,), "give two lists of strings"),
-        ((PREFIXES, []), "give two lists of strings"),
+        ((PREFIXES,), "or two lists of strings"),
+        ((PREFIXES, []), "or two lists of strings"),
         (([1, 0], SUFFIXES), "have 1; give every string as a list of symbols"),
         (([(), (1,), (1,)], SUFFIXES), r"have \[1\] twice"),
         ((PREFIXES, [(), (7,)]), "the symbol 7, which no sequence has"),
-        ("many", "give an integer of at least 1, or 'auto'"),
+        ("many", "give an integer, 'auto', or two lists of strings"),
+        (None, "basis=None; give an integer, 'auto', or two lists of strings"),
+        ({"prefixes": ["a"]}, "give an integer, 'auto', or two lists of strings"),
     ],
 )
 def test_what_is_no_basis_is_refused(basis, complaint):

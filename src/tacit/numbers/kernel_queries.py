@@ -270,7 +270,7 @@ class KernelQueries(NumberQueries, KernelRows):
     def most_probable_assignment(self, X: Any, *, soft: Soft | None = None) -> Assignment:
         """Not available: numbers have densities, and no joint completion is the most probable."""
         raise NotAvailableError(
-            "numbers have densities, so that no joint completion is the most probable; ask for impute"
+            "numbers have densities, so that no joint completion is the most probable; use impute"
         )
 
     def to_bif(self, path: Any, *, component: int | None = None) -> None:

@@ -21,7 +21,12 @@ from tacit.errors import (
     NegativeProbabilityError,
     TooExpensiveError,
 )
-from tacit.parsing.data.grammar_input import prepared_trees, tree_list, words_and_tags
+from tacit.parsing.data.grammar_input import (
+    prepared_trees,
+    sentence_list,
+    tree_list,
+    words_and_tags,
+)
 from tacit.parsing.data.parse_trees import ParseTree
 from tacit.parsing.data.treebank import GrammarSymbols, coded_trees
 from tacit.parsing.learn.fit import LEARNERS, GrammarSettings, fit_grammar
@@ -217,7 +222,7 @@ class LatentPCFG(TakesText, Scored, Model):
         -------
         list of ParseTree, or (list of ParseTree, dict of str to int)
         """
-        sentences = [words_and_tags(sentence) for sentence in X]
+        sentences = sentence_list(X)
         with ThreadPoolExecutor(n_threads(self.n_jobs) or 1) as pool:
             parsed = list(pool.map(self._parsed, sentences))
         trees = [tree for tree, _ in parsed]
@@ -283,7 +288,7 @@ class LatentPCFG(TakesText, Scored, Model):
             A score is not positive, and negative="raise".
         """
         signs, logs, plain = [], [], []
-        for words, tags in map(words_and_tags, X):
+        for words, tags in sentence_list(X):
             parser = self._parser(words, threshold=0.0)
             score = parser.marginals(words, tags)
             signs.append(score.sign)

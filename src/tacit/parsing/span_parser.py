@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.core.arguments import check_choice, check_count, check_known_preset, check_number
 from tacit.core.estimator_tags import TakesText
 from tacit.core.model import Model
 from tacit.errors import ArgumentError, DataError, NotAvailableError
@@ -318,8 +318,7 @@ class SpanParser(TakesText, Model):
             raise ArgumentError("metric_weight must be finite")
 
     def _check_printed(self) -> None:
-        if self.preset != "printed":
-            raise ArgumentError(f'preset={self.preset!r} is not known; pass None or "printed"')
+        check_known_preset(self.preset)
         for name, allowed in (("prior", ("auto", None)), ("top", ("auto", "heuristic"))):
             if getattr(self, name) not in allowed:
                 raise ArgumentError(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.errors import ArgumentError
 from tacit.sequences.automaton_fitting import FittedAutomaton
-from tacit.sequences.data.strings import check_strings, is_pair_of_strings, read_strings
+from tacit.sequences.data.strings import check_strings, is_length, read_strings
 from tacit.sequences.model_files import WEIGHTED_AUTOMATON_FILE
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class WeightedAutomaton(FittedAutomaton):
 
         del seed  # nothing is drawn
         settings = self._settings()
-        if is_pair_of_strings(self.basis):
+        if not is_length(self.basis):
             settings = replace(settings, basis=read_strings(self.basis, symbols))
         if held_out is None:
             settings = default_settings(tree, settings)
@@ -236,10 +236,11 @@ class WeightedAutomaton(FittedAutomaton):
 
         check_count("rank", self.rank, word="auto")
         basis: Any = self.basis
-        if is_pair_of_strings(basis):
+        if is_length(basis):
+            check_count("basis", basis, word="auto")
+        else:
             check_strings(basis)
             basis = 1  # read once the symbols are known
-        check_count("basis", basis, word="auto")
         check_choice("statistics", self.statistics, STATISTICS)
         check_number("mixing", self.mixing, word="auto")
         check_count("max_length", self.max_length)

@@ -262,6 +262,31 @@ def test_classes_that_do_not_fit_the_rows_are_named():
         LikelihoodClassifier(tacit.HMM(2)).fit(STRINGS, [0, 1] * 12, sample_weight=np.ones(24))
 
 
+@pytest.mark.parametrize(
+    ("classes", "error", "words"),
+    [
+        ("column", ArgumentTypeError, "y='column'; give the class of each row"),
+        ([None, *"abab"], DataError, "y contains None; leave rows without a class out"),
+        ([np.nan, 1.0, 0.0, 1.0, 0.0], DataError, "y holds no classes; .* contains NaN"),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], DataError, "y holds no classes; give text, integers"),
+        ([["a", "b"]] * 5, DataError, "y holds no classes; .* 1d array"),
+    ],
+)
+def test_what_is_no_class_is_named(classes, error, words):
+    with pytest.raises(error, match=words):
+        LikelihoodClassifier(ChowLiuTree()).fit(drawn()[0][:5], classes)
+
+
+def test_held_out_rows_come_with_their_classes():
+    rows, classes = drawn()
+    model = LikelihoodClassifier(ChowLiuTree())
+    for validation in (3, rows, (rows,)):
+        with pytest.raises(ArgumentTypeError, match=r"give \(X, y\), held-out rows"):
+            model.fit(rows, classes, validation=validation)
+    with pytest.raises(DataError, match="y of validation has 3 classes for 270 rows"):
+        model.fit(rows, classes, validation=(rows, classes[:3]))
+
+
 @parametrize_with_checks(
     [
         LikelihoodClassifier(ChowLiuTree(unknown="missing")),

@@ -92,3 +92,9 @@ def test_other_things_are_refused():
         kernel_of("laplace")
     with pytest.raises(ArgumentTypeError, match="function"):
         kernel_of(3)
+
+
+@pytest.mark.parametrize("function", [lambda _: "high", lambda one, two: one * two])
+def test_a_function_that_takes_no_distances_is_refused(function):
+    with pytest.raises(ArgumentTypeError, match="takes an array of distances in bandwidths"):
+        kernel_of(function)

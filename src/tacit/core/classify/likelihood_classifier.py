@@ -16,6 +16,7 @@ from tacit.core.classify.model_files import CLASSIFIER_FILE
 from tacit.core.classify.training import (
     Places,
     Training,
+    check_validation,
     checked_labels,
     fold_of_rows,
     known_places,
@@ -130,6 +131,7 @@ class LikelihoodClassifier(ClassifierMixin, Model):
         from tacit.core.input.sample_weight import checked_weights
 
         self._check_arguments()
+        check_validation(validation)
         estimator = self._estimator()
         examples: Examples = estimator._examples(X)  # noqa: SLF001  models have it for this class
         labels, weights = checked_labels(y, examples.n), checked_weights(sample_weight, examples.n)
@@ -274,19 +276,18 @@ class LikelihoodClassifier(ClassifierMixin, Model):
         if self.calibration is None or len(data.classes) < 2:
             return Calibration()
         if validation is not None:
-            rows, labels = validation
-            return fit_temperature(
-                log_likelihoods_by(models, rows), known_places(labels, data.classes)
-            )
-        values, places = [], []
+            log_likelihoods = log_likelihoods_by(models, validation[0])
+            places = known_places(validation[1], len(log_likelihoods), data.classes)
+            return fit_temperature(log_likelihoods, places)
+        values, held_out_rows = [], []
         for used, held_out in self._splits(data):
             if len(held_out):
                 part = data.fitted(used, silent)
                 values.append(log_likelihoods_by(part, data.examples.take(held_out)))
-                places.append(held_out)
-        if not places:
+                held_out_rows.append(held_out)
+        if not held_out_rows:
             return Calibration()
-        held = np.concatenate(places)
+        held = np.concatenate(held_out_rows)
         weights = None if data.weights is None else data.weights[held]
         return fit_temperature(np.concatenate(values), data.places[held], weights)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from tacit.errors import ArgumentError, DataError
+from tacit.errors import ArgumentError, ArgumentTypeError, DataError, TacitError
 
 if TYPE_CHECKING:
     from tacit.core.input.examples import Examples
@@ -50,17 +50,42 @@ def checked_labels(y: Any, n_rows: int) -> NDArray[Any]:
         raise ArgumentError(
             "LikelihoodClassifier requires y to be passed, but the target y is None"
         )
-    labels = column_or_1d(y, warn=True)
-    if len(labels) != n_rows:
-        raise DataError(f"y has {len(labels)} classes for {n_rows} rows; give one for each row")
-    assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
+    try:
+        if np.asarray(y).ndim == 0:
+            raise ArgumentTypeError(f"y={y!r}; give the class of each row, a list or a column")
+        labels = column_or_1d(y, warn=True)
+        _check_length("y", labels, n_rows)
+        assert_all_finite(labels, input_name="y")
+        if any(label is None for label in labels.tolist()):
+            raise DataError("y contains None; leave rows without a class out")
+        check_classification_targets(labels)
+    except TacitError:
+        raise
+    except ValueError as error:
+        raise DataError(f"y holds no classes; give text, integers or booleans. {error}") from error
     return np.asarray(labels)
 
 
-def known_places(y: Any, classes: NDArray[Any]) -> Places:
-    """The place of each class among those that were learnt."""
+def check_validation(validation: Any) -> None:
+    """Raise an `ArgumentTypeError` unless held-out rows come with their classes."""
+    if validation is None or (isinstance(validation, tuple | list) and len(validation) == 2):
+        return
+    raise ArgumentTypeError(
+        "validation is not a pair; give (X, y), held-out rows and their classes"
+    )
+
+
+def _check_length(name: str, labels: NDArray[Any], n_rows: int) -> None:
+    if len(labels) != n_rows:
+        raise DataError(
+            f"{name} has {len(labels)} classes for {n_rows} rows; give one for each row"
+        )
+
+
+def known_places(y: Any, n_rows: int, classes: NDArray[Any]) -> Places:
+    """The place of each class of held-out rows among those that were learnt."""
     labels = np.asarray(y)
+    _check_length("y of validation", labels, n_rows)
     if strange := sorted(set(labels.tolist()) - set(classes.tolist())):
         raise DataError(f"validation has the class {strange[0]!r}, which y has not")
     return np.searchsorted(classes, labels).astype(np.int64)

@@ -179,8 +179,7 @@ def kernel_of(kernel: Any) -> Kernel | TabulatedKernel:
         raise ArgumentTypeError(
             f"kernel={kernel!r}; give one of {KERNELS}, or a function of the distance in bandwidths"
         )
-    heights = np.asarray(kernel(_places()), dtype=np.float64)
-    problem = problem_with(heights)
+    problem = problem_with(heights := _heights_by(kernel))
     if problem:
         raise ArgumentError(f"the kernel {problem}; give a function of the distance in bandwidths")
     tabulated = TabulatedKernel(heights)
@@ -190,6 +189,17 @@ def kernel_of(kernel: Any) -> Kernel | TabulatedKernel:
             f"give one that is, or one of {KERNELS}"
         )
     return tabulated
+
+
+def _heights_by(kernel: Callable[[Array], Any]) -> Array:
+    """The kernel at all places, by the function of a user."""
+    try:
+        return np.asarray(kernel(_places()), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(
+            f"the kernel cannot be computed of an array of distances ({error}); give a function that takes "
+            f"an array of distances in bandwidths and returns one of the same shape"
+        ) from error
 
 
 def _places() -> Array:

@@ -238,7 +238,7 @@ def _wider(
     plan: SeparatorPlan, pairs: PairMoments, edge: int, views: EdgeViews, n_views: int, size: int
 ) -> EdgeViews | None:
     """Groups of `size` leaves on each side of an edge, if they can have a larger rank than smaller ones."""
-    if views.rank >= plan.caps[edge]:
+    if views.rank >= plan.caps[edge] or plan.inside[edge].all():
         return None
     inside, outside = np.flatnonzero(plan.inside[edge]), np.flatnonzero(~plan.inside[edge])
     dependence = pairs.spectra[np.ix_(inside, outside)][:, :, 1:].sum(axis=2)

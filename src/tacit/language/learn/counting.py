@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.progress import Report, silent
-from tacit.errors import ArgumentError, DataError, TacitError
+from tacit.errors import ArgumentError, ArgumentTypeError, DataError, TacitError
 from tacit.language.data.corpus import Corpus, Watch, read_blocks, read_corpus, read_vocabulary
 from tacit.language.data.vocabulary import Vocabulary, joint_vocabulary
 from tacit.language.files.counts import CountsFolder, read_counts, write_counts
@@ -228,6 +228,10 @@ def _check_alike(
 def _place(folder: Any) -> Iterator[Path]:
     """The folder, or a temporary one."""
     if folder is not None:
+        if not isinstance(folder, str | os.PathLike):
+            raise ArgumentTypeError(
+                f"folder={folder!r}; give a path, or None for a temporary folder"
+            )
         yield Path(folder)
         return
     with tempfile.TemporaryDirectory(prefix="tacit-") as place:

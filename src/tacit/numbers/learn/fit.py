@@ -61,6 +61,11 @@ def settings_of(model: KernelTree) -> Settings:
     check_number("bandwidth", model.bandwidth, positive=spectral, word="auto")
     check_number("metric_bandwidth", model.metric_bandwidth, positive=True, word="auto")
     check_number("tolerance", model.tolerance, word="auto")
+    if not isinstance(model.tolerance, str) and model.tolerance >= 1:
+        raise ArgumentError(
+            f"tolerance={model.tolerance!r} leaves no feature; give a number below 1, the part of the kernel "
+            f"that features may miss, or 'auto'"
+        )
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
     if isinstance(model.continuous, str):
         raise ArgumentError(f"continuous={model.continuous!r}; give a list of names")

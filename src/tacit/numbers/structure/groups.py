@@ -51,7 +51,7 @@ class Units:
             )
         group_of: dict[int, str] = {}
         for name, members in (groups or {}).items():
-            if isinstance(members, str) or not len(members):
+            if isinstance(members, str) or not np.iterable(members) or not len(members):
                 raise ArgumentError(f"group {name!r} is {members!r}; give a list of columns")
             if str(name) in schema.names and len(members) > 1:
                 raise ArgumentError(f"group {name!r} has the name of a column; give it another")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tacit.errors import ArgumentTypeError
@@ -30,6 +31,13 @@ def tree_list(source: Any) -> list[ParseTree]:
     return read_trees(trees)
 
 
+def sentence_list(X: Any) -> list[tuple[list[str], list[str | None]]]:
+    """The words and tags of several sentences; see `words_and_tags`."""
+    if isinstance(X, str | ParseTree) or not isinstance(X, Iterable):
+        raise ArgumentTypeError(f"{X!r} is not a list of sentences; give [sentence, ...]")
+    return [words_and_tags(sentence) for sentence in X]
+
+
 def words_and_tags(sentence: Any) -> tuple[list[str], list[str | None]]:
     """The words of a sentence, and the tags that come with them; None for a word without one.
 
@@ -39,10 +47,15 @@ def words_and_tags(sentence: Any) -> tuple[list[str], list[str | None]]:
         sentence = sentence.split()
     elif isinstance(sentence, ParseTree):
         sentence = [word for word, _ in sentence.leaves()]
+    elif not isinstance(sentence, Iterable):
+        raise ArgumentTypeError(
+            f"{sentence!r} is no sentence; give text, a list of words, or of (word, tag) pairs"
+        )
     words: list[str] = []
     tags: list[str | None] = []
     for item in sentence:
-        word, tag = (item, None) if isinstance(item, str) else item
+        pair = (item, None) if isinstance(item, str) else item
+        word, tag = pair if isinstance(pair, Sequence) and len(pair) == 2 else (None, None)
         if not isinstance(word, str) or not (tag is None or isinstance(tag, str)):
             raise ArgumentTypeError(
                 f"{item!r} is neither a word nor a pair of a word and a tag; give text"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
+from reprlib import repr as shortened
 from typing import Any
 
 from tacit.core.arguments import did_you_mean
@@ -30,16 +32,18 @@ class Strings:
         return {"prefixes": len(self.prefixes), "suffixes": len(self.suffixes)}
 
 
-def is_pair_of_strings(basis: Any) -> bool:
-    """Whether an argument is meant as prefixes and suffixes."""
-    return isinstance(basis, Sequence) and not isinstance(basis, str)
+def is_length(basis: Any) -> bool:
+    """Whether an argument is the length of strings, or "auto", and not prefixes and suffixes."""
+    return isinstance(basis, Integral) or (isinstance(basis, str) and basis == "auto")
 
 
 def check_strings(basis: Any) -> None:
     """Raise an `ArgumentError` unless an argument holds two lists of strings, each of them once."""
-    if len(basis) != 2 or not all(is_pair_of_strings(side) and len(side) for side in basis):
+    is_pair = _is_list(basis) and len(basis) == 2
+    if not is_pair or not all(_is_list(side) and len(side) for side in basis):
         raise ArgumentError(
-            "basis is no number; give two lists of strings, (prefixes, suffixes), each with one or more"
+            f"basis={shortened(basis)}; give an integer, 'auto', or two lists of strings, "
+            f"(prefixes, suffixes), neither of them empty"
         )
     for name, side in zip(("prefixes", "suffixes"), basis, strict=True):
         strings = [_symbols_of(string, name) for string in side]
@@ -70,6 +74,10 @@ def read_strings(basis: Any, symbols: Sequence[Hashable]) -> Strings:
 
     prefixes, suffixes = (tuple(coded(string) for string in side) for side in basis)
     return Strings(prefixes, suffixes)
+
+
+def _is_list(strings: Any) -> bool:
+    return isinstance(strings, Sequence) and not isinstance(strings, str)
 
 
 def _symbols_of(string: Any, name: str) -> tuple[Hashable, ...]:

@@ -244,7 +244,7 @@ def test_a_tensor_of_zeros_has_factors_too(linker):
         ({"tree": "((0,1),2);"}, TopologyError, "3"),
         ({"rank": 0}, ArgumentError, "rank=0"),
         ({"rank": {("0", "1"): 2}}, ArgumentError, "no edge"),
-        ({"names": ["a"]}, ArgumentError, "1 names for the 4 modes"),
+        ({"names": ["a"]}, ArgumentError, "give a list of 4 names, one for each mode"),
         ({"linker": "sdv"}, ArgumentError, "did you mean 'svd'"),
     ],
 )
@@ -259,3 +259,11 @@ def test_an_index_outside_the_tensor_is_named(indices):
     actual = tacit.hierarchical_decomposition(np.ones((2, 2, 2, 2)), "((0,1),(2,3));", 1)
     with pytest.raises(ArgumentError):
         actual.entries(np.array(indices))
+
+
+def test_complex_tensors_and_names_that_are_no_list_are_refused():
+    with pytest.raises(ArgumentTypeError, match="no array of real numbers"):
+        hierarchical_decomposition(np.ones((2, 2)) + 1j, "(0,1);")
+    for names in (3, ["a"]):
+        with pytest.raises(ArgumentError, match="give a list of 2 names, one for each mode"):
+            hierarchical_decomposition(np.ones((2, 2)), "(0,1);", names=names)

@@ -87,9 +87,11 @@ def hierarchical_decomposition(
     """
     check_choice("linker", linker, tuple(_CUTS))
     array = _checked(tensor)
-    columns = [str(mode) for mode in range(array.ndim)] if names is None else [*map(str, names)]
-    if len(columns) != array.ndim:
-        raise ArgumentError(f"{len(columns)} names for the {array.ndim} modes of the tensor")
+    if names is not None and (not np.iterable(names) or len(names) != array.ndim):
+        raise ArgumentError(
+            f"names={names!r}; give a list of {array.ndim} names, one for each mode"
+        )
+    columns = [*map(str, range(array.ndim) if names is None else names)]
     rooted = Topology.parse(tree, columns).rooted(columns)
     cuts, top = _cut_all(array, rooted, _ranks(rooted, rank), _CUTS[linker])
     cores = []
@@ -165,10 +167,12 @@ def _link_strength(matrix: Array, rank: int) -> tuple[int, float]:
 
 def _checked(tensor: Any) -> Array:
     try:
+        if np.iscomplexobj(tensor):
+            raise TypeError("complex numbers")
         array = np.asarray(tensor, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ArgumentTypeError(
-            f"the tensor is a {type(tensor).__name__} that is no array of real numbers"
+            f"the tensor is no array of real numbers, but a {type(tensor).__name__}; give an array of floats"
         ) from error
     if array.ndim < 2 or 0 in array.shape:
         raise ArgumentError(
