@@ -187,8 +187,8 @@ class SentenceConstants:
         values = np.linalg.svd(self.covariances, compute_uv=False)[..., :m]
         with np.errstate(divide="ignore"):
             logs = np.log(values).sum(axis=-1)
-        own = np.diag(logs) / 2
-        return np.asarray(own[:, None] + own[None, :] - logs)
+        half_logs = np.diag(logs) / 2
+        return np.asarray(half_logs[:, None] + half_logs[None, :] - logs)
 
     @cached_property
     def gap(self) -> float:
@@ -223,10 +223,10 @@ class SentenceConstants:
         if not self.smallest:
             return False
         shortest = {frozenset(range(i, j)) for i, j in projective_tree(self.distances, 1).spans}
-        every = frozenset(range(n_words))
+        all_words = frozenset(range(n_words))
         sides = (frozenset(rooted.below[node]) for node in rooted.hidden if node != rooted.root)
-        wanted = {every - side if 0 in side else side for side in sides}
-        return {side for side in wanted if 1 < len(side) < n_words - 1} <= shortest
+        spans_of_model = {all_words - side if 0 in side else side for side in sides}
+        return {side for side in spans_of_model if 1 < len(side) < n_words - 1} <= shortest
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,10 +339,10 @@ class HmmConstants:
         joint = emit.T @ (initial[:, None] * self.tables.transitions) @ emit
         return singular_value(joint, self.tables.n_states)
 
-    def n_frequent(self, rest: float) -> int:
-        """n_0: how many symbols are left when rare ones of a total probability of `rest` / 4 are left out."""
+    def n_frequent(self, rare_mass: float) -> int:
+        """n_0: how many symbols are left without the rarest, of a total probability of `rare_mass` / 4."""
         second = self.tables.initial @ self.tables.transitions @ self.tables.emit[0]
-        left_out = np.cumsum(np.sort(second)) <= rest / 4
+        left_out = np.cumsum(np.sort(second)) <= rare_mass / 4
         return len(second) - int(left_out.sum())
 
 

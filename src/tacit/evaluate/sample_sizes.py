@@ -339,8 +339,8 @@ def _hmm_bounds(
 ) -> tuple[SampleSizeBound, ...]:
     k = constants.tables.n_states
     pair, emission = constants.pair, constants.emission
-    rest = emission * pair * error / (4 * length * sqrt(k))
-    frequent = constants.n_frequent(rest)
+    epsilon_0 = emission * pair * error / (4 * length * sqrt(k))
+    frequent = constants.n_frequent(epsilon_0)
     values = {"pair": pair, "emission": emission}
     return (
         SampleSizeBound(
@@ -349,7 +349,7 @@ def _hmm_bounds(
             hmm_log_rows(
                 k=k, t=length, **values, n_frequent=frequent, error=error, failure=failure
             ),
-            {"k": k, "t": length, **values, "n_0": frequent, "epsilon_0": rest},
+            {"k": k, "t": length, **values, "n_0": frequent, "epsilon_0": epsilon_0},
             (
                 "the factor C, taken as 1",
                 "n_0: symbols but the rarest, of probability epsilon_0 / 4 together (Hsu et al. 2012)",

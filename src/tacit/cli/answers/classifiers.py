@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tacit.cli.answers.predictions import Predictions
+from tacit.cli.answers.predictions import Predictions, check_no_target
 
 
 def predictions(
@@ -18,13 +18,7 @@ def predictions(
     all_positions: bool,
 ) -> Predictions:
     """The most probable class of each row, and the probabilities of all."""
-    from tacit.errors import ArgumentError
-
-    if target is not None or quantiles or all_positions:
-        raise ArgumentError(
-            f"{type(fitted).__name__} predicts the class of each row; leave --target, --quantile and "
-            f"--all-positions out"
-        )
+    check_no_target(fitted, "class", target, quantiles, all_positions=all_positions)
     probabilities = fitted.predict_proba(_rows(fitted, data))
     best = fitted.classes_[probabilities.argmax(axis=1)]
     columns = {"class": best}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tacit.cli.answers.predictions import Predictions, mean_and_error
+from tacit.cli.answers.predictions import Predictions, check_no_target, mean_and_error
 
 
 def print_score(fitted: Any, data: Path, output: Path | None, *, json: bool) -> None:
@@ -34,13 +34,7 @@ def predictions(
     all_positions: bool,
 ) -> Predictions:
     """The most likely component of each row, and the probabilities of all."""
-    from tacit.errors import ArgumentError
-
-    if target is not None or quantiles or all_positions:
-        raise ArgumentError(
-            f"{type(fitted).__name__} predicts the component of each row; leave --target, --quantile and "
-            f"--all-positions out"
-        )
+    check_no_target(fitted, "component", target, quantiles, all_positions=all_positions)
     probabilities = fitted.predict_proba(rows_of(fitted, data))
     best = probabilities.argmax(axis=1)
     columns = {"component": best}

@@ -92,3 +92,21 @@ def mean_and_error(values: Any) -> tuple[float, float, str]:
     n = len(values)
     error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
     return float(np.mean(values)), error, f" ± {error:.4f}" if np.isfinite(error) else ""
+
+
+def check_no_target(
+    fitted: Any,
+    predicted: str,
+    target: str | None,
+    quantiles: Sequence[float] | None,
+    *,
+    all_positions: bool,
+) -> None:
+    """Raise where options are given though a model predicts one thing only, such as a class."""
+    from tacit.errors import ArgumentError
+
+    if target is not None or quantiles or all_positions:
+        raise ArgumentError(
+            f"{type(fitted).__name__} predicts the {predicted} of each row; leave --target, --quantile and "
+            f"--all-positions out"
+        )

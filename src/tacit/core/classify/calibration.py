@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Range of the temperature. Where held-out rows are all classified without doubt, a lower one would only gain
-# digits; a higher one is hardly to be told from the priors alone.
+# Range of the temperature. Where all held-out rows are classified without doubt, a lower one gains nothing
+# but digits; a higher one gives hardly more than the priors.
 COLDEST, HOTTEST = 0.25, 1000.0
 
 
@@ -40,9 +40,10 @@ def class_log_probs(log_likelihoods: Array, log_priors: Array, temperature: floa
     best = possible.max(axis=1, keepdims=True)
     centred = np.where(np.isfinite(best), possible - np.where(np.isfinite(best), best, 0.0), 0.0)
     joint = centred / temperature + log_priors
-    certain = np.logaddexp.reduce(joint, axis=1, keepdims=True)
-    hopeless = ~np.isfinite(certain)  # the only classes that can have made a row have prior zero
-    return np.where(hopeless, log_priors, joint - np.where(hopeless, 0.0, certain))
+    log_normalisers = np.logaddexp.reduce(joint, axis=1, keepdims=True)
+    # The only classes that can have made a row have prior zero.
+    impossible = ~np.isfinite(log_normalisers)
+    return np.where(impossible, log_priors, joint - np.where(impossible, 0.0, log_normalisers))
 
 
 def fit_temperature(
@@ -62,8 +63,8 @@ def fit_temperature(
     """
     from scipy.optimize import minimize_scalar
 
-    of_own = log_likelihoods[np.arange(len(places)), places]
-    usable = np.isfinite(of_own)
+    of_true_class = log_likelihoods[np.arange(len(places)), places]
+    usable = np.isfinite(of_true_class)
     if weights is not None:
         usable &= weights > 0
     rows, places = log_likelihoods[usable], places[usable]

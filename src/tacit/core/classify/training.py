@@ -35,8 +35,8 @@ class Training:
         for place, name in enumerate(self.classes.tolist()):
             report(place / len(self.classes), f"learning class {name}")
             rows = np.flatnonzero((self.places == place) & used)
-            how = {} if self.weights is None else {"sample_weight": self.weights[rows]}
-            models.append(clone(self.estimator).fit(self.examples.take(rows), **how))
+            weighting = {} if self.weights is None else {"sample_weight": self.weights[rows]}
+            models.append(clone(self.estimator).fit(self.examples.take(rows), **weighting))
         return tuple(models)
 
 
@@ -86,8 +86,8 @@ def known_places(y: Any, n_rows: int, classes: NDArray[Any]) -> Places:
     """The place of each class of held-out rows among those that were learnt."""
     labels = np.asarray(y)
     _check_length("y of validation", labels, n_rows)
-    if strange := sorted(set(labels.tolist()) - set(classes.tolist())):
-        raise DataError(f"validation has the class {strange[0]!r}, which y has not")
+    if unknown := sorted(set(labels.tolist()) - set(classes.tolist())):
+        raise DataError(f"validation has the class {unknown[0]!r}, which y has not")
     return np.searchsorted(classes, labels).astype(np.int64)
 
 

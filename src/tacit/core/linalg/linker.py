@@ -51,12 +51,12 @@ def best_linker(matrix: Any, right_sketch: Array, left_sketch: Array, rank: int)
     column_basis, values, _ = stacked_svd(right_sketch)
     column_basis = column_basis[:, values > ROUNDING * values[0]]
     star, values, row_basis = stacked_svd(left_sketch)
-    kept = values > ROUNDING * values[0]
-    if not (column_basis.size and kept.any()):  # a sketch of zeros
+    nonzero = values > ROUNDING * values[0]
+    if not (column_basis.size and nonzero.any()):  # a sketch of zeros
         zeros = np.zeros((len(right_sketch), 1)), np.zeros((len(left_sketch), 1))
         return Linker(*zeros, np.zeros(1), 0.0)
-    left, middle, right = stacked_svd(column_basis.T @ (matrix @ row_basis[kept].T))
+    left, middle, right = stacked_svd(column_basis.T @ (matrix @ row_basis[nonzero].T))
     threshold = ROUNDING * float(middle[0])
     rank = max(1, min(rank, int((middle > threshold).sum())))
-    basis = star[:, kept] @ (middle[:rank, None] * right[:rank] / values[kept]).T
+    basis = star[:, nonzero] @ (middle[:rank, None] * right[:rank] / values[nonzero]).T
     return Linker(column_basis @ left[:, :rank], basis, middle, threshold)

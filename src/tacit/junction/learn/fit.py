@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.core.arguments import check_choice, check_count, check_number, checked_rates, seed_from
+from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.input.read_table import encode
-from tacit.core.threads import n_threads
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.junction.learn.given_features import check_junction_features
 from tacit.junction.learn.learners import JUNCTION_LEARNERS, JunctionJob
@@ -22,7 +21,7 @@ from tacit.messages.evidence import Evidence
 from tacit.trees.learn.fit import keep
 from tacit.trees.learn.learners import Learnt
 from tacit.trees.learn.selection.states import split_table
-from tacit.trees.learn.settings import Settings, check_stopping
+from tacit.trees.learn.settings import Settings, check_stopping, common_arguments
 from tacit.trees.model.components import topology_of
 from tacit.trees.moments.source import CountedMoments
 
@@ -76,20 +75,7 @@ def settings_of(model: JunctionEstimator) -> Settings:
     check_junction_features(model)
     check_stopping(model.tol, model.stopping, model.learn)
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
-    return Settings(
-        preset=model.preset,
-        n_views=n_views_of(model),
-        features=model.features,
-        n_restarts=model.n_restarts,
-        tol=model.tol,
-        stopping=model.stopping,
-        max_iter=model.max_iter,
-        learning_rates=checked_rates(model.learning_rate),
-        pseudo_counts=model.pseudo_counts,
-        compress=model.compress,
-        n_jobs=n_threads(model.n_jobs) or 1,
-        seed=seed_from(model.random_state),
-    )
+    return Settings(n_views=n_views_of(model), **common_arguments(model))
 
 
 def hidden_states(

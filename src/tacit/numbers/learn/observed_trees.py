@@ -141,8 +141,8 @@ def _conditional(
     span_below = slice(pairs.offsets[below], pairs.offsets[below + 1])
     covariance = root @ pairs.covariances[span_above, span_below]
     left, values, right = np.linalg.svd(covariance, full_matrices=False)
-    kept = len(values) if rank is None else min(rank - 1, len(values))
+    n_functions = len(values) if rank is None else min(rank - 1, len(values))
     mean = pairs.marginal(below)
     centred = points.features - pairs.marginal(above)
-    slopes = centred @ root @ (left[:, :kept] * values[:kept]) @ right[:kept]
+    slopes = centred @ root @ (left[:, :n_functions] * values[:n_functions]) @ right[:n_functions]
     return np.asarray(mean + slopes), values

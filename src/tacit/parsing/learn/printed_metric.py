@@ -113,8 +113,8 @@ def distances_of_values(of_words: Array, of_pairs: Array, rank: int) -> Array:
 def _log_product(values: Array, rank: int) -> Array:
     """The logarithm of the product of the leading singular values; NaN where all are zero."""
     values = np.where(values[..., :1] > 0, values, np.nan)
-    least = np.finfo(np.float64).eps * values[..., :1]
-    return np.asarray(np.log(np.maximum(values[..., :rank], least)).sum(axis=-1))
+    smallest = np.finfo(np.float64).eps * values[..., :1]
+    return np.asarray(np.log(np.maximum(values[..., :rank], smallest)).sum(axis=-1))
 
 
 def _is_sparse(features: Any) -> bool:
@@ -142,8 +142,8 @@ def _dense_covariances(
     sums = np.zeros((longest, features.shape[1], features.shape[1]))
     ends = np.searchsorted(apart, np.arange(longest + 1))
     for distance in range(longest):
-        these = slice(ends[distance], ends[distance + 1])
-        sums[distance] = (features[left[these]] * counts[these, None]).T @ features[right[these]]
+        pairs = slice(ends[distance], ends[distance + 1])
+        sums[distance] = (features[left[pairs]] * counts[pairs, None]).T @ features[right[pairs]]
     return sums
 
 

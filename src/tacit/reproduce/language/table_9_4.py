@@ -65,11 +65,11 @@ def _never_behind(runs: Runs) -> Finding:
 def _decoder_translates(runs: Runs) -> Finding:
     outcomes, shown = [], []
     for pair in runs.by_case():
-        low, own, high = (
+        word_by_word, decoded, oracle = (
             pair.mean("bleu", method=method) for method in (WORD_BY_WORD, DECODER, ORACLE)
         )
-        outcomes.append(CLEARLY * low <= own < high)
-        shown.append(f"{low:.1f}, {own:.1f}, {high:.1f} {pair.case}")
+        outcomes.append(CLEARLY * word_by_word <= decoded < oracle)
+        shown.append(f"{word_by_word:.1f}, {decoded:.1f}, {oracle:.1f} {pair.case}")
     return counted("languages", outcomes, shown=f"; {', '.join(shown)}")
 
 

@@ -53,22 +53,29 @@ def settings_of(model: LatentTree) -> Settings:
     check_stopping(model.tol, model.stopping, model.learn)
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
     return Settings(
-        preset=model.preset,
         n_views=n_views,
         representation=model.representation,
         siblings=model.siblings,
         window=window,
-        features=model.features,
-        n_restarts=model.n_restarts,
-        tol=model.tol,
-        stopping=model.stopping,
-        max_iter=model.max_iter,
-        learning_rates=checked_rates(model.learning_rate),
-        pseudo_counts=model.pseudo_counts,
-        compress=model.compress,
-        n_jobs=n_threads(model.n_jobs) or 1,
-        seed=seed_from(model.random_state),
+        **common_arguments(model),
     )
+
+
+def common_arguments(model: Any) -> dict[str, Any]:
+    """The settings that trees and junction trees take from the arguments of the same name."""
+    return {
+        "preset": model.preset,
+        "features": model.features,
+        "n_restarts": model.n_restarts,
+        "tol": model.tol,
+        "stopping": model.stopping,
+        "max_iter": model.max_iter,
+        "learning_rates": checked_rates(model.learning_rate),
+        "pseudo_counts": model.pseudo_counts,
+        "compress": model.compress,
+        "n_jobs": n_threads(model.n_jobs) or 1,
+        "seed": seed_from(model.random_state),
+    }
 
 
 def check_stopping(tol: Any, stopping: Any, learn: str) -> None:

@@ -30,9 +30,9 @@ class TranslationTable:
     def prob(self, sources: Ids, targets: Ids) -> Array:
         """Probabilities of target words given source words of the same shape; 0 for pairs never seen."""
         keys = self.sources * self.n_targets + self.targets
-        wanted = np.asarray(sources * self.n_targets + targets)
-        places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[places] == wanted, self.probs[places], 0.0)
+        pair_keys = np.asarray(sources * self.n_targets + targets)
+        places = np.minimum(np.searchsorted(keys, pair_keys), len(keys) - 1)
+        return np.where(keys[places] == pair_keys, self.probs[places], 0.0)
 
     def best_targets(self) -> dict[int, int]:
         """The most probable target word of each source word."""

@@ -36,13 +36,13 @@ def check_sacrebleu() -> Any:
 
 def statistics(translations: Sequence[str], reference: str) -> Array:
     """(translation, statistic) of translations of one sentence."""
-    wanted = _ngrams(reference)
+    reference_counts = _ngrams(reference)
     length = len(reference.split())
     rows = np.empty((len(translations), SIZE))
     for row, text in zip(rows, translations, strict=True):
         row[:ORDER] = 0.0
         for gram, count in _ngrams(text).items():
-            row[len(gram) - 1] += min(count, wanted[gram])
+            row[len(gram) - 1] += min(count, reference_counts[gram])
         n_words = len(text.split())
         row[ORDER : 2 * ORDER] = np.maximum(n_words - np.arange(ORDER), 0)
         row[-1] = length

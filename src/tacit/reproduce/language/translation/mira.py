@@ -29,30 +29,31 @@ class Lists:
     @staticmethod
     def of(lists: Sequence[BestList], references: Sequence[str]) -> Lists:
         """Of the decoder's lists."""
-        judged = [
-            statistics(one.texts, reference)
-            for one, reference in zip(lists, references, strict=True)
+        bleu_statistics = [
+            statistics(best_list.texts, reference)
+            for best_list, reference in zip(lists, references, strict=True)
         ]
-        return Lists([one.texts for one in lists], [one.features for one in lists], judged)
+        texts, features = [item.texts for item in lists], [item.features for item in lists]
+        return Lists(texts, features, bleu_statistics)
 
     def joined(self, other: Lists) -> Lists:
         """Both lists of every sentence; translations that are in both come from the other."""
-        texts, features, judged = [], [], []
+        texts, features, bleu_statistics = [], [], []
         columns = (self.texts, self.features, self.statistics)
         others = (other.texts, other.features, other.statistics)
         for (old, *old_rows), (new, *new_rows) in zip(
             zip(*columns, strict=True), zip(*others, strict=True), strict=True
         ):
             known = set(new)
-            kept = [at for at, text in enumerate(old) if text not in known]
-            texts.append([*new, *(old[at] for at in kept)])
-            one, two = (
-                np.concatenate([rows, before[kept]])
+            missing = [at for at, text in enumerate(old) if text not in known]
+            texts.append([*new, *(old[at] for at in missing)])
+            joined_features, joined_statistics = (
+                np.concatenate([rows, before[missing]])
                 for rows, before in zip(new_rows, old_rows, strict=True)
             )
-            features.append(one)
-            judged.append(two)
-        return Lists(texts, features, judged)
+            features.append(joined_features)
+            bleu_statistics.append(joined_statistics)
+        return Lists(texts, features, bleu_statistics)
 
     def with_language(self, log_probs: Array) -> Lists:
         """With other log-probabilities of the language model, those of all translations in turn."""

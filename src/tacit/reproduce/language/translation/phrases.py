@@ -48,17 +48,17 @@ def phrase_table(pairs: SentencePairs, sentences: Iterable[str]) -> PhraseTable:
     """The phrase table of sentence pairs, of those source phrases that stand in some sentences."""
     forward, source_of = align(pairs)
     backward, target_of = align(pairs.reversed())
-    links = [symmetrised(*one) for one in zip(source_of, target_of, strict=True)]
+    links = [symmetrised(*alignments) for alignments in zip(source_of, target_of, strict=True)]
     spans = extracted(links)
     sources = _padded(pairs.sources, spans[:, 0], spans[:, 1], spans[:, 2])
     targets = _padded(pairs.targets, spans[:, 0], spans[:, 3], spans[:, 4])
-    wanted = {
+    needed = {
         tuple(numbers[low : low + size])
         for numbers in (pairs.source_words.ids(sentence).tolist() for sentence in sentences)
         for size in range(1, LONGEST + 1)
         for low in range(len(numbers) - size + 1)
     }
-    scored = scored_phrases(sources, targets, wanted, forward, backward)
+    scored = scored_phrases(sources, targets, needed, forward, backward)
     return PhraseTable(pairs.source_words, pairs.target_words, scored, forward.best_targets())
 
 
@@ -79,11 +79,11 @@ def extracted(all_links: list[Links]) -> Ids:
 def scored_phrases(
     sources: Ids,
     targets: Ids,
-    wanted: set[tuple[int, ...]],
+    needed: set[tuple[int, ...]],
     forward: TranslationTable,
     backward: TranslationTable,
 ) -> dict[tuple[int, ...], list[tuple[tuple[int, ...], Array]]]:
-    """Translations of wanted source phrases, the most frequent first, with their features.
+    """Translations of needed source phrases, the most frequent first, with their features.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ def scored_phrases(
     keys, counts = np.unique(source_numbers * len(target_rows) + target_numbers, return_counts=True)
     one, two = keys // len(target_rows), keys % len(target_rows)
     probs = counts / np.bincount(source_numbers)[one]
-    is_wanted = np.array([_words(row) in wanted for row in source_rows])
+    is_needed = np.array([_words(row) in needed for row in source_rows])
     order = np.lexsort((-counts, one))
-    order = order[is_wanted[one[order]]]
+    order = order[is_needed[one[order]]]
     ranks = np.arange(len(order)) - np.searchsorted(one[order], one[order])
     order = order[ranks < MOST_TRANSLATIONS]
     one, two, counts, probs = one[order], two[order], counts[order], probs[order]
@@ -128,10 +128,10 @@ def lexical_weights(table: TranslationTable, sources: Ids, targets: Ids) -> Arra
 def _padded(sentences: list[Ids], numbers: Ids, low: Ids, high: Ids) -> Ids:
     """(phrase, word) the words of spans, filled up with -1."""
     ends = np.cumsum([0, *map(len, sentences)])
-    everything = np.concatenate(sentences)
+    words = np.concatenate(sentences)
     places = (ends[numbers] + low)[:, None] + np.arange(LONGEST)
     is_inside = np.arange(LONGEST) < (high - low)[:, None]
-    return np.where(is_inside, everything[np.minimum(places, len(everything) - 1)], -1)
+    return np.where(is_inside, words[np.minimum(places, len(words) - 1)], -1)
 
 
 def _numbered(rows: Ids) -> tuple[Ids, Ids]:

@@ -29,8 +29,8 @@ MOST_DIRECTIONS = 100  # random vectors u, until one gives real eigenvalues
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
-    """A hidden node as two leaves of different branches see it."""
+class _NodeView:
+    """P(node | leaf) of a hidden node, for two leaves of different branches."""
 
     leaves: tuple[int, int]
     branches: tuple[int, int]
@@ -67,17 +67,17 @@ def printed_mossel_roch(
     triples = {node: _nearest(tree, node) for node in tree.hidden}
     tables = dict(zip(triples, moments.tables(list(triples.values())), strict=True))
     rng = np.random.default_rng(random_state)
-    seen = {
-        node: _seen(tree, node, triple, tables[node], pairs, rng)
+    views = {
+        node: _node_view(tree, node, triple, tables[node], pairs, rng)
         for node, triple in triples.items()
     }
-    root = seen[tree.root]
+    root = views[tree.root]
     out: list[Array] = []
     for node in range(tree.n_nodes):
         if node == tree.root:
             conditional = (pairs.marginal(root.leaves[0]) @ root.given_leaf[0])[None]
         else:
-            conditional = _between(seen, pairs, int(tree.parent[node]), node)
+            conditional = _between(views, pairs, int(tree.parent[node]), node)
         positive = np.maximum(conditional, 0.0)
         sums = positive.sum(axis=1, keepdims=True)
         even = np.full_like(positive, 1 / positive.shape[1])
@@ -99,14 +99,14 @@ def _nearest(tree: RootedTree, node: int) -> tuple[int, int, int]:
     return nearest[one], nearest[two], nearest[three]
 
 
-def _seen(
+def _node_view(
     tree: RootedTree,
     node: int,
     triple: tuple[int, int, int],
     table: Array,
     pairs: PairTables,
     rng: np.random.Generator,
-) -> _Seen:
+) -> _NodeView:
     """P(node | leaf) of two leaves, from the eigenvectors of the triple."""
     a, b, _ = triple
     inverse = np.linalg.pinv(pairs.joint(a, b) / _column(pairs, a))
@@ -128,19 +128,19 @@ def _seen(
     b_given_node = np.linalg.pinv(given_a) @ (pairs.joint(a, b) / _column(pairs, a))  # (state, b)
     given_b = (weights[:, None] * b_given_node).T / _column(pairs, b)
     branches = branch_of_leaf(tree, node)
-    return _Seen((a, b), (int(branches[a]), int(branches[b])), (given_a, given_b))
+    return _NodeView((a, b), (int(branches[a]), int(branches[b])), (given_a, given_b))
 
 
-def _between(seen: dict[int, _Seen], pairs: PairTables, above: int, node: int) -> Array:
+def _between(views: dict[int, _NodeView], pairs: PairTables, above: int, node: int) -> Array:
     """P(node | the node above it), before it is made a probability."""
-    parent = seen[above]
+    parent = views[above]
     place = 0 if parent.branches[0] != node else 1
     leaf = parent.leaves[place]
-    below = seen[node].leaves[0] if node in seen else node
+    below = views[node].leaves[0] if node in views else node
     from_leaf = pairs.joint(leaf, below) / _column(pairs, leaf)  # P(below | leaf)
-    if node in seen:
+    if node in views:
         # P(below | leaf) = P(node | leaf) P(below | node), and P(below | node) follows from P(node | below).
-        given = seen[node].given_leaf[0]
+        given = views[node].given_leaf[0]
         joint = pairs.marginal(below)[:, None] * given  # (below, node)
         below_given_node = (joint / joint.sum(axis=0)).T
         from_leaf = from_leaf @ np.linalg.pinv(below_given_node)
