@@ -179,7 +179,7 @@ def test_arguments_that_contradict_print_are_refused(changes, complaint):
 def test_sequences_that_are_too_short_or_show_too_little_are_refused():
     with pytest.raises(DataError, match="no window of three symbols"):
         printed().fit([["a", "b"], ["b", "c", None]])
-    with pytest.raises(RankError, match="rank=3 asked for"):
+    with pytest.raises(RankError, match="rank=3 requested"):
         printed().fit([["a", "b", "c"]] * 5)
     with pytest.raises(
         tacit.errors.NotAvailableError, match="values needs states that emit symbols"

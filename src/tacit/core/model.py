@@ -91,7 +91,7 @@ class Model(SavedModel, BaseEstimator):
         from tacit.errors import NotAvailableError
 
         raise NotAvailableError(
-            f"classes cannot be told by the likelihood of {type(self).__name__}; use models of tables, "
+            f"{type(self).__name__} has no likelihood to classify by; use models of tables, "
             f"numbers, sequences or text"
         )
 

@@ -71,7 +71,7 @@ _MATRIX_FORMS = (
 
 @dataclass(frozen=True)
 class SampleSizeBound:
-    """How many rows one theorem asks for, and of what this number is made.
+    """How many rows one theorem asks for, and the constants that this number depends on.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a fitted tree of numbers and categories can be asked."""
+"""Queries of a fitted tree of numbers and categories."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ class KernelQueries(NumberQueries, KernelRows):
         self, X: Any, places: Sequence[int], soft: Soft | None, *, in_turn: bool, joint: bool
     ) -> tuple[list[Array], dict[str, Any]]:
         if not places:
-            raise NotAvailableError("there is no column of categories; ask for conditional_density")
+            raise NotAvailableError("there is no column of categories; use conditional_density")
         return super()._conditionals(X, places, soft, in_turn=in_turn, joint=joint)
 
     def _blocks(self, X: Any, soft: Soft | None) -> Iterator[Evidence]:

@@ -12,7 +12,7 @@ class KernelTree(KernelQueries):
     """A joint density of the columns of a table, numbers and categories alike, with hidden variables.
 
     Every column is a leaf of a tree whose other nodes are hidden. A column of numbers may have any density:
-    skewed, with several peaks, with values that occur often. Any conditional can be asked afterwards, with
+    skewed, with several peaks, with values that occur often. Any conditional can be queried afterwards, with
     any cells missing.
 
     Parameters
@@ -96,7 +96,7 @@ class KernelTree(KernelQueries):
     topology_, tree_, trees_, network_, tables_
         See `LatentTree`.
     diagnostics_ : dict
-        What was tried, kept and cut, in plain values.
+        What was compared, selected and cut, in plain values.
 
     Examples
     --------

@@ -84,7 +84,7 @@ class LatentTree(TreeModel):
         learn="em" only.
     pseudo_counts : float or "auto"
         Dirichlet pseudo-counts per table row; "auto" is none for "em", a few otherwise; with many states, 1,
-        0.3 and 3 are tried.
+        0.3 and 3 are compared.
     negative : {"floor", "nan", "raise"}
         What a logarithm of an estimate that is not positive becomes; the floor is 1e-3 of the independence
         model.

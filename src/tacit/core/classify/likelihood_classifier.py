@@ -126,7 +126,7 @@ class LikelihoodClassifier(ClassifierMixin, Model):
         sample_weight : (row,) array, optional
             Where the estimator takes weights.
         validation : tuple (X, y), optional
-            Rows that find the temperature, in place of a part of X.
+            Rows that the temperature is learnt from, instead of a part of X.
         """
         from tacit.core.input.sample_weight import checked_weights
 
@@ -270,7 +270,7 @@ class LikelihoodClassifier(ClassifierMixin, Model):
         return priors
 
     def _calibrate(self, data: Training, models: tuple[Any, ...], validation: Any) -> Calibration:
-        """The temperature, by models that did not see the rows they are asked about."""
+        """The temperature, from rows that the models were not learnt from."""
         from tacit.core.progress import silent
 
         if self.calibration is None or len(data.classes) < 2:
@@ -292,7 +292,7 @@ class LikelihoodClassifier(ClassifierMixin, Model):
         return fit_temperature(np.concatenate(values), data.places[held], weights)
 
     def _splits(self, data: Training) -> Iterator[tuple[NDArray[np.bool_], Places]]:
-        """Which rows models are learnt from, and which they are then asked about."""
+        """The rows that models are learnt from, and the held-out rows that they then score."""
         if self.cv is None or isinstance(self.cv, Integral):
             n_folds = HELD_OUT_FOLDS if self.cv is None else int(self.cv)
             folds = fold_of_rows(data.places, n_folds, generator_from(self.random_state))

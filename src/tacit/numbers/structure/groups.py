@@ -1,6 +1,6 @@
 """Groups of columns that are one variable of a tree.
 
-A group is a node of its own: its columns hang on it as leaves. The kernel of a group is the product of its
+A group is a node of the tree, with its columns as leaves. The kernel of a group is the product of its
 columns' kernels, so that the product of what its columns send, at the pivots of the group, is the kernel
 there; a column of which nothing is known sends ones. Queries need not know that there are groups.
 """

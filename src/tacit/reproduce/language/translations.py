@@ -183,7 +183,7 @@ class ScoredLists:
 
 @lru_cache(maxsize=64)
 def rescored(case: TranslationCase, order: int, seed: int, method: Method) -> Fit:
-    """The best translations by weights that were tuned with int-MKN, whichever model is asked."""
+    """The best translations by weights that were tuned with int-MKN, whichever model rescores."""
     scored = scored_lists(case, order, method)
     lists: ScoredLists = scored.value
     weights = weights_of(case, order, seed)

@@ -118,7 +118,7 @@ def _longer_tensor(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]
     starts = longer_starts(windows, counts, n_states, indicators=indicators)
     if not starts:
         raise RankError(
-            f"n_states={n_states} asked for, but pasts and futures of {task.reach} symbols have fewer "
+            f"n_states={n_states} requested, but pasts and futures of {task.reach} symbols have fewer "
             f"directions in common; pass fewer, a larger features=, or more data"
         )
     rng = np.random.default_rng(task.settings.seed)

@@ -317,12 +317,12 @@ def gaussian_distances(X: Any) -> Distances:
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(1000, 3)) @ [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
-    >>> found = gaussian_distances(X)
-    >>> found.values.round(1)
+    >>> distances = gaussian_distances(X)
+    >>> distances.values.round(1)
     array([[0. , 0.3, 3.5],
            [0.3, 0. , 0.8],
            [3.5, 0.8, 0. ]])
-    >>> found.supported[0].tolist()
+    >>> distances.supported[0].tolist()
     [True, True, False]
     """
     numbers = _numbers(X)

@@ -99,7 +99,7 @@ def pair_values(moments: TripleMoments, most: int) -> Array:
 def _check_rank(requested: int, usable: int, name: str) -> None:
     if requested > usable:
         raise RankError(
-            f"{name}={requested} asked for, but the pairs of symbols have only {usable} non-zero singular "
+            f"{name}={requested} requested, but the pairs of symbols have only {usable} non-zero singular "
             f"values; give {usable} or fewer, features of longer windows, or more data"
         )
 

@@ -100,7 +100,7 @@ def spectral_operators(
     """
     if rank > len(directions.sizes):
         raise RankError(
-            f"rank={rank} asked for, but past and future have {len(directions.sizes)} directions in common; "
+            f"rank={rank} requested, but past and future have {len(directions.sizes)} directions in common; "
             f"pass a smaller rank, more features, or more data"
         )
     n = float(moments.n_windows)

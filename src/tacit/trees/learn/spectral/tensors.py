@@ -40,9 +40,9 @@ def hierarchical_decomposition(
 ) -> HierarchicalDecomposition:
     """Small factors along a tree whose product is near to a tensor, or equal to it.
 
-    Every edge of the tree splits the modes in two. If the tensor, unfolded in that way, has at most the rank
-    asked for at each edge, the product is the tensor. Otherwise its squared error is at most the sum of the
-    squared singular values left out at all edges, and at most d times that of the best tensor of these
+    Every edge of the tree splits the modes in two. If the tensor, unfolded in that way, has at most the
+    requested rank at each edge, the product is the tensor. Otherwise its squared error is at most the sum of
+    the squared singular values left out at all edges, and at most d times that of the best tensor of these
     ranks, where d is the number of edges (Theorems 4 and 5). The tensor may hold any numbers; it need be no
     distribution.
 
