@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+import tacit
 from oracles.gaussians import random_gaussian_chain
 from tacit.core.em import AbsoluteGain, run_em
 from tacit.core.linalg.cells import cells_of
@@ -326,3 +327,10 @@ def test_compiled_loops_agree_with_their_python_source():
     exponentials.py_func(outs[3], taken[1])
     assert outs[2] == pytest.approx(outs[3], rel=1e-12)
     assert outs[2].max(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_rows_of_many_columns_are_learnt(seed):
+    # Extrapolated steps reached singular covariances here.
+    rows = np.random.default_rng(seed).normal(size=(20, 5))
+    assert np.isfinite(tacit.HMM(2).fit(rows).score(rows))

@@ -348,6 +348,20 @@ def gaussian_step(
     return step
 
 
+def _refusing_singular(step: Step) -> Step:
+    """The step, with the objective -inf where extrapolation went so far that covariances are singular."""
+
+    def refusing(values: Array) -> tuple[float, Array, Array]:
+        try:
+            with np.errstate(over="ignore"):
+                objective, image, masses = step(values)
+        except np.linalg.LinAlgError:
+            return -np.inf, values, np.ones_like(values)
+        return (objective if np.isfinite(image).all() else -np.inf), image, masses
+
+    return refusing
+
+
 def polished_gaussian(
     chain: GaussianChain,
     rows: Rows,
@@ -374,7 +388,7 @@ def polished_gaussian(
     n_tables = layout.n_states * (layout.n_states + 1)
     first[:n_tables] = np.maximum(first[:n_tables], 1e-9)
     em_run = run_accelerated_em(
-        gaussian_step(layout, rows, pseudo_counts, stationary=stationary),
+        _refusing_singular(gaussian_step(layout, rows, pseudo_counts, stationary=stationary)),
         allowed(first),
         AbsoluteGain(gain),
         normalise=allowed,
