@@ -168,6 +168,7 @@ def test_symbols_may_be_text_and_the_model_is_saved(tmp_path):
         ({"preset": None, "windows": "first"}, "windows='first' goes with preset"),
         ({"learn": "online-em", "preset": None, "learning_rate": 2}, "learning_rate=2; give"),
         ({"preset": None, "learning_rate": (0.6, 1.0)}, "give a single number"),
+        ({"preset": None, "learning_rate": 0.5}, "give a number above 0.5 and up to 1: step sizes"),
     ],
 )
 def test_arguments_that_contradict_print_are_refused(changes, complaint):

@@ -99,13 +99,13 @@ def check_number(
         raise ArgumentError(f"{name}={value!r}; give {', or '.join([requirement, *others])}")
 
 
-def checked_rates(learning_rate: Any) -> tuple[float, ...]:
+def checked_rates(learning_rate: Any, also: str = ", or several") -> tuple[float, ...]:
     """The learning rates of stepwise EM, once all of them are in the range of convergence."""
     rates = tuple(learning_rate) if np.iterable(learning_rate) else (learning_rate,)
     numbers = [isinstance(rate, Real) and not isinstance(rate, bool) for rate in rates]
     if not rates or not all(numbers) or not all(0.5 < rate <= 1 for rate in rates):
         raise ArgumentError(
-            f"learning_rate={learning_rate!r}; give a number above 0.5 and up to 1, or several: step sizes "
+            f"learning_rate={learning_rate!r}; give a number above 0.5 and up to 1{also}: step sizes "
             f"are (t + 2) ** -learning_rate, whose running means converge in this range only"
         )
     return tuple(map(float, rates))
@@ -113,7 +113,7 @@ def checked_rates(learning_rate: Any) -> tuple[float, ...]:
 
 def checked_rate(learning_rate: Any) -> float:
     """The learning rate of stepwise EM where only one may be given."""
-    rates = checked_rates(learning_rate)
+    rates = checked_rates(learning_rate, also="")
     if len(rates) > 1:
         raise ArgumentError(f"learning_rate={learning_rate!r}; give a single number")
     return rates[0]
