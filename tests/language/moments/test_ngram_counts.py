@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.joint_counts import joint_counts
 from oracles.python_source import python_source
 from tacit.errors import ArgumentError, DataError, TooExpensiveError
 from tacit.language.data.corpus import read_corpus
 from tacit.language.data.vocabulary import Vocabulary
 from tacit.language.loops import ngrams as loops
 from tacit.language.moments import ngram_counts as grams
-from tacit.language.moments.ngram_counts import GramCounts
+from tacit.language.moments.ngram_counts import GramCounts, joint_counts
 
 VOCABULARY = Vocabulary.of_words("abcd")
 lines = st.lists(st.lists(st.sampled_from("abcdz"), max_size=12), max_size=12)

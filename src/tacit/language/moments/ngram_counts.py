@@ -7,8 +7,10 @@ cut into any pieces of whole lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError, TooExpensiveError
 from tacit.language.data.corpus import Corpus
-from tacit.language.data.vocabulary import BEGIN, END, Vocabulary
+from tacit.language.data.vocabulary import BEGIN, END, Vocabulary, joint_vocabulary
 
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
@@ -305,3 +307,25 @@ def _merged(
     ]
     n = merge_order(*contexts, *parts, *maps, new, *new_maps)  # type: ignore[call-arg]
     return GramTable(new[0][:n], new[1][:n], new[2][:n], new[3]), new_maps
+
+
+def joint_counts(
+    parts: Sequence[GramCounts], *, min_count: int = 1, n_words: int | None = None
+) -> GramCounts:
+    """The counts of several texts, each read with a vocabulary of its own or all with the same.
+
+    The counts are those of all texts read at once.
+
+    Parameters
+    ----------
+    min_count, n_words : int
+        Which words are kept if vocabularies differ, see `vocabulary.counted_vocabulary`.
+    """
+    if not parts:
+        raise DataError("there are no counts to join; give at least one")
+    known = parts[0].vocabulary
+    if any(part.vocabulary != known for part in parts) or min_count > 1 or n_words is not None:
+        pairs = [(part.vocabulary, part.tables[0].counts) for part in parts]
+        known, maps = joint_vocabulary(pairs, min_count=min_count, n_words=n_words)
+        parts = [part.renamed(known, places) for part, places in zip(parts, maps, strict=True)]
+    return reduce(add, parts)
