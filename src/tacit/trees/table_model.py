@@ -302,7 +302,7 @@ class TableModel(Counted, DensityMixin, Model, ABC):
 
     def _number_query(self, place: int, given: Given | None) -> dict[Any, float]:
         """Mean and quantiles of a number given some cells."""
-        raise NotImplementedError
+        raise AssertionError(f"{type(self).__name__} has no columns of numbers")
 
     def _is_number(self, place: int) -> bool:
         """Whether a column is modelled as numbers."""
