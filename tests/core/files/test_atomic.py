@@ -2,10 +2,13 @@
 
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
 from tacit.core.files.atomic import atomic_path, write_bytes, write_text
+from tacit.core.files.container import write_file
 from tacit.errors import FileWriteError, TacitError
 
 
@@ -38,10 +41,12 @@ def test_an_error_of_our_own_passes_through_unchanged(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_temporary_file_has_the_suffix_and_stands_in_the_same_folder(tmp_path):
+def test_the_temporary_file_has_the_suffix_and_a_folder_of_its_own_in_the_same_folder(tmp_path):
     with atomic_path(tmp_path / "tree.svg") as temporary:
         assert temporary.suffix == ".svg"
-        assert temporary.parent == tmp_path
+        assert temporary.parent.parent == tmp_path
+        (temporary.parent / ".tmp-of-some-library").write_text("half")
+    assert [path.name for path in tmp_path.iterdir()] == ["tree.svg"]
 
 
 def test_a_missing_folder_is_named(tmp_path):
@@ -71,6 +76,88 @@ def test_permissions_are_those_of_any_new_file_or_of_the_file_that_was_there(tmp
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert modes["new.txt"] == modes["plain.txt"]
     assert modes["old.txt"] == 0o640
+
+
+def test_a_model_file_has_the_permissions_of_any_new_file(tmp_path):
+    (tmp_path / "plain").write_text("made by Python itself")
+    write_file(tmp_path / "m.tacit", {"estimator": "LatentTree"}, {})
+    assert (tmp_path / "m.tacit").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+# Begins to write a file, says where, and waits.
+WRITER = """
+import sys, time
+from tacit.core.files.atomic import atomic_path
+with atomic_path(sys.argv[1]) as temporary:
+    temporary.write_text("half")
+    print("begun", flush=True)
+    time.sleep(1000)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
+def test_the_next_writer_removes_what_a_killed_one_left_and_nothing_of_a_living_one(tmp_path):
+    path = tmp_path / "a.txt"
+    dead, alive = (
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE)
+        for _ in range(2)
+    )
+    try:
+        for writer in (dead, alive):
+            assert writer.stdout.readline() == b"begun\n"
+        write_text(path, "first")
+        assert len(list(tmp_path.iterdir())) == 3  # both are writing
+        dead.kill()
+        dead.wait()
+        (tmp_path / ".a.txt-my.part").write_text("precious")
+        write_text(path, "second")
+        (left,) = tmp_path.glob(".a.txt-*[0-9a-f].part")
+        assert (left / "new.txt").read_text() == "half"
+        assert (tmp_path / ".a.txt-my.part").read_text() == "precious"
+    finally:
+        for writer in (dead, alive):
+            writer.kill()
+            writer.wait()
+            writer.stdout.close()
+    write_text(path, "third")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".a.txt-my.part", "a.txt"]
+
+
+def test_an_interrupt_before_the_block_begins_leaves_nothing(tmp_path):
+    script = f"""
+import tacit.core.files.temporary as temporary
+from tacit.core.files.atomic import write_text
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+temporary._lock = interrupted
+write_text({str(tmp_path / "a.txt")!r}, "x")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert b"KeyboardInterrupt" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits there")
+def test_a_model_on_a_full_disk_is_one_of_our_errors_and_the_old_file_stays(tmp_path):
+    script = f"""
+import resource
+import numpy as np
+from tacit.core.files.container import write_file
+from tacit.errors import FileWriteError
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+try:
+    write_file({str(tmp_path / "m.tacit")!r}, {{"estimator": "LatentTree"}}, {{"a": np.zeros(9999)}})
+except FileWriteError as error:
+    print(error)
+"""
+    write_file(tmp_path / "m.tacit", {"estimator": "LatentTree"}, {})
+    old = (tmp_path / "m.tacit").read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "File too large" in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["m.tacit"]
+    assert (tmp_path / "m.tacit").read_bytes() == old
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name on this system")

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tacit.core.files.temporary import sync_file, sync_folder, temporary_folder
 from tacit.errors import FileWriteError, TacitError
 
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file beside `path`, which takes its place when the block ends well.
+    """A temporary file near `path`, which takes its place when the block ends well.
 
     If anything goes wrong inside the block, the temporary file is removed and what stood at `path` before
-    still stands there. The temporary file has the same suffix, because some writers go by it. A device or a
-    pipe (``/dev/stdout``) is not replaced: it gets what was written, at the end.
+    still stands there. The temporary file has the same suffix, because some writers go by it, and a folder of
+    its own, because some put files of their own beside it. A device or a pipe (``/dev/stdout``) is not
+    replaced: it gets what was written, at the end.
 
     Parameters
     ----------
@@ -51,13 +51,13 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         if target.is_dir():
             raise IsADirectoryError("it is a folder")
         special = target.exists() and not target.is_file()
-        temporary = _new_file(Path(tempfile.gettempdir()) if special else target.parent, target)
-        try:
+        place = Path(tempfile.gettempdir()) if special else None
+        with temporary_folder(target, place) as folder:
+            temporary = folder / f"new{target.suffix}"
+            temporary.touch(exist_ok=False)
+            mode = temporary.stat().st_mode  # what any new file has here
             yield temporary
-            _put(temporary, target, special=special)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                temporary.unlink()
+            _put(temporary, target, mode, special=special)
     except OSError as error:
         if isinstance(error, TacitError):
             raise
@@ -88,20 +88,12 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         temporary.write_bytes(content)
 
 
-def _new_file(folder: Path, target: Path) -> Path:
-    """An empty file with the permissions that any new file has."""
-    path = folder / f".{target.stem[:40]}-{secrets.token_hex(6)}{target.suffix}"
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    return path
-
-
-def _put(temporary: Path, target: Path, *, special: bool) -> None:
+def _put(temporary: Path, target: Path, mode: int, *, special: bool) -> None:
     if special:
         with temporary.open("rb") as source, target.open("wb") as sink:
             shutil.copyfileobj(source, sink)
         return
-    with temporary.open("rb+") as written:
-        os.fsync(written.fileno())  # a crash after the renaming must not leave an empty file
-    if target.is_file():
-        shutil.copymode(target, temporary)
+    temporary.chmod(target.stat().st_mode if target.is_file() else mode)
+    sync_file(temporary)  # a crash after the renaming must not leave an empty file
     temporary.replace(target)
+    sync_folder(target.parent)

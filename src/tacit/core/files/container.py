@@ -21,7 +21,7 @@ from tacit import __version__
 from tacit.core.files.atomic import atomic_path, check_folder
 from tacit.core.files.json_values import from_json, to_json
 from tacit.core.input.missing_files import missing_file
-from tacit.errors import ArgumentError, FileFormatError
+from tacit.errors import ArgumentError, FileFormatError, FileWriteError
 
 FORMAT = 3
 SUFFIX = ".tacit"
@@ -66,6 +66,7 @@ def write_file(
     >>> header["estimator"], header["format"], arrays["start"]
     ('LatentTree', 3, array([0.5, 0.5]))
     """
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     check_suffix(path)
@@ -77,7 +78,10 @@ def write_file(
     # order="C" keeps arrays without axes as they are, which ascontiguousarray would not
     content = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     with atomic_path(path) as temporary:
-        save_file(content, temporary, metadata={_ENTRY: text})
+        try:
+            save_file(content, temporary, metadata={_ENTRY: text})
+        except SafetensorError as error:  # such as a full disk
+            raise FileWriteError(f"{str(path)!r} cannot be written: {error}") from error
         with temporary.open("rb+") as file:
             place, digest = _digest(file)
             file.seek(place)
