@@ -1,7 +1,7 @@
 """Folders of counts: written, read back, and refused when anything in them cannot be."""
 
+import hashlib
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracles.python_source import python_source
 from tacit.errors import ArgumentError, DataError, FileFormatError, FileWriteError, MissingDataError
 from tacit.language.data.corpus import read_corpus
+from tacit.language.files import counts as counts_files
 from tacit.language.files.counts import read_counts, write_counts
 from tacit.language.learn.kneser_ney import kneser_ney
 from tacit.language.loops import ngrams as loops
@@ -29,6 +30,17 @@ def same(one, two):
     for left, right in zip(one.tables, two.tables, strict=True):
         for name in NAMES:
             assert np.array_equal(getattr(left, name), getattr(right, name)), name
+
+
+def sign_again(folder, change=None):
+    """Change the header, and give it the digests of what is there now: not by accident, but on purpose."""
+    path = folder / "counts.json"
+    files = sorted(one for one in folder.iterdir() if one.name != path.name)
+    digests = {one.name: hashlib.sha256(one.read_bytes()).hexdigest() for one in files}
+    header = json.loads(path.read_text()) | {"digests": digests} | (change or {})
+    header["digest"] = "0" * 64
+    digest = hashlib.sha256(json.dumps(header).encode()).hexdigest()
+    path.write_text(json.dumps(header | {"digest": digest}))
 
 
 lines = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), max_size=8)
@@ -57,10 +69,27 @@ def test_every_number_that_is_another_is_noticed(tmp_path, pads):
                 wrong = right.copy()
                 wrong[place] += shift
                 np.save(path, wrong)
+                sign_again(tmp_path / "c")
                 with pytest.raises(FileFormatError, match="damaged"):
                     read_counts(tmp_path / "c")
         np.save(path, right)
+    sign_again(tmp_path / "c")
     read_counts(tmp_path / "c")
+
+
+def test_a_flipped_bit_anywhere_is_refused(tmp_path):
+    write_counts(counted(2, lines=["a b"]), tmp_path / "c", {"some": "note"})
+    for path in sorted((tmp_path / "c").iterdir()):
+        right = path.read_bytes()
+        for place in range(0, len(right), 1 if path.name == "counts.json" else 7):
+            for bit in range(8):
+                wrong = bytearray(right)
+                wrong[place] ^= 1 << bit
+                path.write_bytes(wrong)
+                with pytest.raises(FileFormatError, match="damaged"):
+                    read_counts(tmp_path / "c")
+        path.write_bytes(right)
+    assert read_counts(tmp_path / "c")[1] == {"some": "note"}
 
 
 @settings(max_examples=60, deadline=None)
@@ -76,6 +105,8 @@ def test_damaged_files_are_refused_or_can_be_used(tmp_path_factory, data):
     else:
         content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
     file.write_bytes(content)
+    if file.name != "counts.json":
+        sign_again(path)
     try:
         actual, _ = read_counts(path)
     except FileFormatError:
@@ -89,19 +120,21 @@ def test_damaged_files_are_refused_or_can_be_used(tmp_path_factory, data):
         ({"format": 9}, "format 9"),
         ({"order": 0}, "order 0"),
         ({"order": 10**9}, "order 1000000000"),
-        ({"order": 4}, "No such file"),
+        ({"order": 4}, "no file"),
         ({"order": "3"}, "must be integers"),
         ({"pads": 2}, "not n-grams with 2 <s>"),
         ({"pads": 7}, "7 <s>"),
         ({"n_lines": -1}, "-1 lines"),
         ({"n_lines": 4}, "do not fit the number of lines"),
         ({"notes": 3}, "damaged"),
+        ({"digests": 3}, "no digests"),
+        ({"digests": {"../c/counts.1.npy": "0"}}, "no file"),
+        ({"digests": {"counts.1.npy": 3}}, "other content"),
     ],
 )
 def test_hand_made_headers_are_refused(tmp_path, change, words):
     write_counts(counted(), tmp_path / "c")
-    header = json.loads((tmp_path / "c" / "counts.json").read_text())
-    (tmp_path / "c" / "counts.json").write_text(json.dumps(header | change))
+    sign_again(tmp_path / "c", change)
     with pytest.raises(FileFormatError, match=words):
         read_counts(tmp_path / "c")
 
@@ -124,20 +157,18 @@ def test_hand_made_headers_are_refused(tmp_path, change, words):
 def test_hand_made_arrays_are_refused(tmp_path, name, array, words):
     write_counts(counted(), tmp_path / "c")
     np.save(tmp_path / "c" / f"{name}.npy", array)
+    sign_again(tmp_path / "c")
     with pytest.raises(FileFormatError, match=words):
         read_counts(tmp_path / "c")
 
 
 def test_what_was_there_stays_where_it_cannot_be_replaced(tmp_path, monkeypatch):
     write_counts(counted(), tmp_path / "c")
-    rename = Path.rename
 
-    def refused(self, target):
-        if self.name.endswith(".part"):
-            raise OSError("no")
-        return rename(self, target)
+    def refused(*_):
+        raise OSError("no")
 
-    monkeypatch.setattr(Path, "rename", refused)
+    monkeypatch.setattr(counts_files, "replace_folder", refused)
     with pytest.raises(FileWriteError, match="no"):
         write_counts(counted(2), tmp_path / "c")
     assert [one.name for one in tmp_path.iterdir()] == ["c"]

@@ -105,16 +105,18 @@ def merge(
 
     _check_counts_output(output)
     start_over(pieces_of(output))
-    with (
-        reporting(True) as report,
-        joined_counts(
-            shards, min_count=min_count, n_words=words, folder=pieces_of(output), report=report
-        ) as counts,
-    ):
-        notes = read_counts(shards[0])[1]
-        write_counts(counts, output, {WORDS_GIVEN: True} if WORDS_GIVEN in notes else {})
-        record = _record(counts, output)
-    clear_pieces(pieces_of(output))
+    try:
+        with (
+            reporting(True) as report,
+            joined_counts(
+                shards, min_count=min_count, n_words=words, folder=pieces_of(output), report=report
+            ) as counts,
+        ):
+            notes = read_counts(shards[0])[1]
+            write_counts(counts, output, {WORDS_GIVEN: True} if WORDS_GIVEN in notes else {})
+            record = _record(counts, output)
+    finally:
+        clear_pieces(pieces_of(output))  # merging does not continue
     print_counts(record, f"written to {output}", json=json)
 
 

@@ -126,7 +126,11 @@ def train(
     if not counted and memory is None:
         model.fit([*texts], **({} if validation is None else {"validation": validation}))
     else:
-        _learn_from_counts(model, texts, output, memory, order, validation)
+        try:
+            _learn_from_counts(model, texts, output, memory, order, validation)
+        finally:
+            if counted:  # merging does not continue, counting does
+                clear_pieces(pieces_of(output))
     model.set_params(progress=None)
     model.save(output)
     clear_pieces(pieces_of(output))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -86,6 +89,55 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     """Put bytes into a file, whole or not at all."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
+
+
+def replace_folder(new: Path, target: Path) -> None:
+    """Give the folder `new` the name `target`, at once; a folder of that name is where `new` was, or beside.
+
+    Of several writers the last one wins, and none of them finds half of another's work.
+
+    Raises
+    ------
+    OSError
+        It cannot be renamed; `target` is then what it was.
+    """
+    while True:
+        try:
+            new.rename(target)
+            break
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        try:
+            _exchange(new, target)
+            break
+        except OSError as error:  # other writers took it away, or put another there
+            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
+                raise
+    sync_folder(target.parent)
+
+
+def _exchange(new: Path, target: Path) -> None:
+    """Exchange the names of two folders; where the system cannot, there is none of them for a moment."""
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):  # not Linux
+        failed = errno.ENOSYS
+    else:
+        failed = rename(here, os.fsencode(new), here, os.fsencode(target), exchange)
+        failed = ctypes.get_errno() if failed else 0
+    if failed in (errno.ENOSYS, errno.EINVAL):  # nor this file system
+        before = new.with_name(f"before-{secrets.token_hex(6)}")
+        target.rename(before)
+        try:
+            new.rename(target)
+        except OSError:
+            if not target.exists():
+                before.rename(target)
+            raise
+    elif failed:
+        raise OSError(failed, os.strerror(failed))
 
 
 def _put(temporary: Path, target: Path, mode: int, *, special: bool) -> None:

@@ -46,7 +46,7 @@ def temporary_folder(target: Path, place: Path | None = None) -> Iterator[Path]:
         The folder cannot be made.
     """
     place = target.parent if place is None else place
-    _remove_dead(place, target.name)
+    remove_dead(place, target.name)
     folder, lock = _new_folder(place, target.name)
     try:
         yield folder
@@ -101,22 +101,8 @@ def sync_folder(path: Path) -> None:
             os.close(number)
 
 
-def _new_folder(place: Path, name: str) -> tuple[Path, int | None]:
-    while True:
-        folder = place / f".{name[:40]}-{secrets.token_hex(6)}.{_MARK}"
-        _OWN.add((os.getpid(), folder))  # first, so that an interrupt leaves nothing
-        folder.mkdir(mode=0o700)
-        try:
-            lock = _lock(folder, wait=True)
-        except FileNotFoundError:  # another writer took it for that of a dead one
-            continue
-        if lock is None or _is_at(lock, folder):
-            return folder, lock
-        os.close(lock)
-
-
-def _remove_dead(place: Path, name: str) -> None:
-    """Remove the folders that other writers of this name left, unless they are still writing."""
+def remove_dead(place: Path, name: str) -> None:
+    """Remove the temporary folders that dead writers of something of this name left in a folder."""
     if fcntl is None:
         return
     pattern = re.compile(rf"\.{re.escape(name[:40])}-[0-9a-f]{{12}}\.{_MARK}")
@@ -131,6 +117,20 @@ def _remove_dead(place: Path, name: str) -> None:
                 if lock is not None:
                     shutil.rmtree(entry.path, ignore_errors=True)
                     os.close(lock)
+
+
+def _new_folder(place: Path, name: str) -> tuple[Path, int | None]:
+    while True:
+        folder = place / f".{name[:40]}-{secrets.token_hex(6)}.{_MARK}"
+        _OWN.add((os.getpid(), folder))  # first, so that an interrupt leaves nothing
+        folder.mkdir(mode=0o700)
+        try:
+            lock = _lock(folder, wait=True)
+        except FileNotFoundError:  # another writer took it for that of a dead one
+            continue
+        if lock is None or _is_at(lock, folder):
+            return folder, lock
+        os.close(lock)
 
 
 def _lock(folder: Path, *, wait: bool = False) -> int | None:

@@ -1,13 +1,15 @@
 """Counts of n-grams in a folder: one file for each array, and a JSON file with the rest.
 
-The arrays are memory-mapped, so that counts may be larger than memory.
+The arrays are memory-mapped, so that counts may be larger than memory. The JSON file holds the SHA-256 of each
+other file, and of itself with zeros in place of those 64 digits. Format 1 has none of these.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-import shutil
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, Self
@@ -15,14 +17,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.files.atomic import check_folder, replace_folder
 from tacit.core.files.json_values import from_json, to_json
+from tacit.core.files.temporary import sync_file, sync_folder, temporary_folder
 from tacit.core.input.missing_files import near_name
 from tacit.errors import FileFormatError, FileWriteError, MissingDataError
 from tacit.language.data.vocabulary import BEGIN, END, Vocabulary
 from tacit.language.moments.ngram_counts import MAX_ORDER, GramCounts, GramTable
 
-_FORMAT = 1
+_FORMAT = 2
 _HEADER = "counts.json"
+_OPEN = "0" * 64  # in place of the digest of the header
 # What the reading of damaged arrays and headers may raise
 _DAMAGE = (
     OSError,
@@ -62,24 +67,29 @@ def write_counts(
 
 
 class CountsFolder:
-    """A folder of counts that is being written; it is renamed when it is finished."""
+    """A folder of counts that is being written; it is renamed when it is finished.
+
+    Every writer has a temporary folder of its own: of two that finish, the second replaces the first.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.target = Path(path)
-        self.temporary = self.target.with_name(f".{self.target.name}.part")
+        self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         try:
-            if self.target.exists() and not (self.target / _HEADER).is_file():
-                raise FileExistsError("something else is there")
-            shutil.rmtree(self.temporary, ignore_errors=True)
-            self.temporary.mkdir(parents=True)
+            self._check_target()
+            check_folder(self.target)
+            # With a folder inside for the counts, whose permissions are those of any new folder.
+            own = self._stack.enter_context(temporary_folder(self.target))
+            self.temporary = own / "counts"
+            self.temporary.mkdir()
         except OSError as error:
             raise self._failed(error) from error
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.temporary, ignore_errors=True)
+        self._stack.close()
 
     def put(self, name: str, array: NDArray[Any]) -> None:
         """Write an array."""
@@ -106,7 +116,7 @@ class CountsFolder:
     def finish(self, counts: GramCounts, notes: Mapping[str, Any] | None = None) -> None:
         """Write what is missing, and rename the folder."""
         known = counts.vocabulary
-        header = {
+        header: dict[str, Any] = {
             "format": _FORMAT,
             "order": counts.order,
             "pads": counts.pads,
@@ -121,27 +131,25 @@ class CountsFolder:
         self.put("vocabulary.store", known.store)
         self.put("vocabulary.starts", known.starts)
         try:
-            (self.temporary / _HEADER).write_text(to_json(header), encoding="utf-8")
-            self._take_place()
+            header["digests"] = {
+                path.name: _digest(path) for path in sorted(self.temporary.iterdir())
+            }
+            (self.temporary / _HEADER).write_bytes(_signed(header))
+            for path in self.temporary.iterdir():
+                sync_file(path)  # a crash after the renaming must not leave half of them
+            sync_folder(self.temporary)
+            self._check_target()
+            replace_folder(self.temporary, self.target)
         except OSError as error:
             raise self._failed(error) from error
 
-    def _take_place(self) -> None:
-        """Rename the folder; an older one is removed last."""
-        before = self.target.with_name(f".{self.target.name}.before")
-        shutil.rmtree(before, ignore_errors=True)
-        replaced = self.target.exists()
-        if replaced:
-            self.target.rename(before)
-        try:
-            self.temporary.rename(self.target)
-        except OSError:
-            if replaced:
-                before.rename(self.target)
-            raise
-        shutil.rmtree(before, ignore_errors=True)
+    def _check_target(self) -> None:
+        if self.target.exists() and not (self.target / _HEADER).is_file():
+            raise FileExistsError("something else is there")
 
     def _failed(self, error: OSError) -> FileWriteError:
+        if isinstance(error, FileWriteError):
+            return error
         return FileWriteError(
             f"counts cannot be written to {str(self.target)!r}: {error.strerror or error}"
         )
@@ -160,17 +168,67 @@ def read_counts(path: str | os.PathLike[str]) -> tuple[GramCounts, dict[str, Any
         near = near_name(folder)
         guess = f"but there is {near!r}" if near else "write one with `tacit lm count`"
         raise MissingDataError(f"there is no folder of counts {str(path)!r}; {guess}")
+    while True:
+        version = _version(folder)
+        try:
+            header = _header(folder)
+            return _checked(folder, header), dict(header["notes"])
+        except _DAMAGE as error:
+            if _version(folder) == version:
+                raise FileFormatError(
+                    f"the counts in {str(path)!r} are damaged: {error}"
+                ) from error
+            # Another process has replaced the folder: some of this was of the old one.
+
+
+def _version(folder: Path) -> tuple[int, ...]:
+    """Differs if a folder was replaced."""
     try:
-        header = from_json((folder / _HEADER).read_text(encoding="utf-8"))
-        return _checked(folder, header), dict(header["notes"])
-    except _DAMAGE as error:
-        raise FileFormatError(f"the counts in {str(path)!r} are damaged: {error}") from error
+        status = folder.stat()
+    except OSError:
+        return ()
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+def _header(folder: Path) -> dict[str, Any]:
+    """The header of a folder, and the digests of all files compared."""
+    content = (folder / _HEADER).read_bytes()
+    header: dict[str, Any] = from_json(content.decode("utf-8"))
+    if header["format"] == 1 and "digest" not in header:
+        return header
+    if header["format"] != _FORMAT:
+        raise FileFormatError(f"format {header['format']}; this version reads 1 and {_FORMAT}")
+    if content != _signed(header | {"digest": _OPEN}):
+        raise FileFormatError(f"the digest in {_HEADER} is that of other content")
+    if not isinstance(header["digests"], dict):
+        raise FileFormatError(f"{_HEADER} has no digests of the other files")
+    for name, digest in header["digests"].items():
+        if _digest(_file(folder, name)) != digest:
+            raise FileFormatError(f"the digest of {name} is that of other content")
+    return header
+
+
+def _signed(header: Mapping[str, Any]) -> bytes:
+    """The header as JSON, with its own digest."""
+    text = to_json({**header, "digest": _OPEN})
+    before, _, after = text.rpartition(_OPEN)
+    return f"{before}{hashlib.sha256(text.encode()).hexdigest()}{after}".encode()
+
+
+def _file(folder: Path, name: str) -> Path:
+    """A file of a folder, and nothing else: reading a pipe might never end."""
+    if Path(name).name != name or not (folder / name).is_file():
+        raise FileFormatError(f"there is no file {name!r}")
+    return folder / name
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _checked(folder: Path, header: Any) -> GramCounts:
     """The counts of a folder, after all checks that compiled loops rely on."""
-    if header["format"] != _FORMAT:
-        raise FileFormatError(f"format {header['format']}; this version reads {_FORMAT}")
     order, pads, n_lines = (header[name] for name in ("order", "pads", "n_lines"))
     if not all(type(value) is int for value in (order, pads, n_lines)):
         raise FileFormatError("order, pads and n_lines must be integers")
@@ -228,7 +286,7 @@ def _table(folder: Path, order: int, n_contexts: int) -> GramTable:
 
 
 def _array(folder: Path, name: str) -> NDArray[Any]:
-    path = folder / f"{name}.npy"
+    path = _file(folder, f"{name}.npy")
     try:
         # "c" (copy on write), since compiled loops take only writable arrays
         array = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))

@@ -15,15 +15,22 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tacit.core.files.temporary import locked, remove_dead, temporary_folder
 from tacit.core.progress import Report, silent
-from tacit.errors import ArgumentError, ArgumentTypeError, DataError, TacitError
+from tacit.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DataError,
+    FileWriteError,
+    TacitError,
+)
 from tacit.language.data.corpus import Corpus, Watch, read_blocks, read_corpus, read_vocabulary
 from tacit.language.data.vocabulary import Vocabulary, joint_vocabulary
 from tacit.language.files.counts import CountsFolder, read_counts, write_counts
@@ -35,6 +42,7 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _MIN_PIECE = 10_000  # words of a piece at least
 WORDS_GIVEN = "words_given"  # a note of counts with a given vocabulary
 _PIECE, _JOINT = "piece", "joint"  # prefixes of folders
+_OTHERS = "others"  # of the pieces of a process that found the folder in use
 
 
 @dataclass(frozen=True)
@@ -226,29 +234,53 @@ def _check_alike(
 
 @contextmanager
 def _place(folder: Any) -> Iterator[Path]:
-    """The folder, or a temporary one."""
-    if folder is not None:
-        if not isinstance(folder, str | os.PathLike):
-            raise ArgumentTypeError(
-                f"folder={folder!r}; give a path, or None for a temporary folder"
-            )
-        yield Path(folder)
+    """The folder, or a temporary one if none is given or another process uses it."""
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="tacit-") as place:
+            yield Path(place)
         return
-    with tempfile.TemporaryDirectory(prefix="tacit-") as place:
-        yield Path(place)
+    if not isinstance(folder, str | os.PathLike):
+        raise ArgumentTypeError(f"folder={folder!r}; give a path, or None for a temporary folder")
+    given = Path(folder)
+    is_new = not given.exists()
+    with ExitStack() as stack:
+        try:
+            own = stack.enter_context(locked(given))
+            place = given if own else stack.enter_context(temporary_folder(given / _OTHERS))
+        except OSError as error:
+            raise FileWriteError(
+                f"counts cannot be written to {str(folder)!r}: {error.strerror or error}"
+            ) from error
+        if not own:
+            _logger.info("another process uses %s; nothing is kept of this one's pieces", given)
+        try:
+            yield place
+        finally:
+            if is_new and own:
+                with suppress(OSError):  # it holds pieces
+                    given.rmdir()
 
 
 def clear_pieces(folder: Path) -> bool:
-    """Remove the pieces in a folder, and the folder if it is then empty; whether there were any."""
-    pieces = [
-        path
-        for kind in (_PIECE, _JOINT)
-        for path in (*folder.glob(f"{kind}-*"), *folder.glob(f".{kind}-*.part"))
-    ]
-    for path in pieces:
-        shutil.rmtree(path, ignore_errors=True)
-    with suppress(OSError):  # not there, or not empty
-        folder.rmdir()
+    """Remove the pieces in a folder, and the folder if it is then empty; whether there were any.
+
+    Nothing happens while another process uses the folder.
+    """
+    if not folder.is_dir():
+        return False
+    with locked(folder) as own:
+        if not own:
+            return False
+        remove_dead(folder, _OTHERS)
+        pieces = [
+            path
+            for kind in (_PIECE, _JOINT)
+            for path in (*folder.glob(f"{kind}-*"), *folder.glob(f".{kind}-*.part"))
+        ]
+        for path in pieces:
+            shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):  # not there, or not empty
+            folder.rmdir()
     return bool(pieces)
 
 
