@@ -205,3 +205,40 @@ def test_a_full_disk_or_closed_output_is_one_line_and_exit_code_one(command, mod
         assert done.returncode == 1
         assert printed in done.stderr
         assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["--help", "--version", "fit --help", "info M", "score M D", "sample M", "reproduce --list"],
+)
+def test_a_pipe_that_nobody_reads_is_exit_code_141_without_a_word(command, model, tmp_path):
+    (tmp_path / "d.csv").write_text("x,y\na,b\n")
+    names = {"M": model, "D": str(tmp_path / "d.csv")}
+    words = [names.get(word, word) for word in command.split()]
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "tacit", *words],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no sh there")
+@pytest.mark.parametrize("closed", ["2>&-", "<&-", "<&- 2>&-"])
+def test_closed_input_and_error_streams_change_nothing(closed, tmp_path):
+    (tmp_path / "t.txt").write_text("a b a\nb a\n" * 9)
+    line = f"{sys.executable} -m tacit lm train t.txt -o m.tacit"
+    for more in ("", closed):
+        done = subprocess.run(
+            ["sh", "-c", f"{line} {more}"], cwd=tmp_path, capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        content = (tmp_path / "m.tacit").read_bytes()
+        (tmp_path / "m.tacit").unlink()
+        assert tacit.__version__.encode() in content

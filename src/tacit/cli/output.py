@@ -28,9 +28,13 @@ def console() -> Console:
     """The console for text: with colours on a terminal unless NO_COLOR is set, plain in a pipe."""
     from rich.console import Console
 
+    class Text(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # which the program knows; rich would end it with exit code 1
+
     # A pipe has no width; rich would wrap at 80.
     width = None if sys.stdout.isatty() else 160
-    return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=True)
+    return Text(file=sys.stdout, width=width, highlight=False, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:

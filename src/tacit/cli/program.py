@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -45,25 +46,35 @@ _LOOK: dict[str, Any] = {
 }
 
 
-_CLOSED_PIPE = 141  # 128 and the number of SIGPIPE, as shells have it
+# 128 and the number of the signal, as shells have it.
+_CLOSED_PIPE = 141
+_TERMINATED = 143
 
 
 class Program(TyperGroup):
     """A group of commands in which an error of Tacit is one line and exit code 1."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Read the arguments, or print the help."""
+        with _errors_as_lines():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        try:
-            with _warnings_as_lines():
-                return super().invoke(ctx)
-        except TacitError as error:
-            typer.echo(f"error: {_one_line(error)}", err=True)
-            raise typer.Exit(1) from error
-        except BrokenPipeError as error:  # the reader of a pipe has closed it
-            raise typer.Exit(_CLOSED_PIPE) from error
-        except OSError as error:  # such as a full disk
-            typer.echo(f"error: {_one_line(error)}", err=True)
-            raise typer.Exit(1) from error
+        with _errors_as_lines(), _warnings_as_lines():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _errors_as_lines() -> Iterator[None]:
+    """Within the block, an error of Tacit or of the system is one line on standard error, and ends it."""
+    try:
+        yield
+    except BrokenPipeError as error:  # the reader of a pipe has closed it
+        raise typer.Exit(_CLOSED_PIPE) from error
+    except (TacitError, OSError) as error:  # OSError: such as a full disk
+        typer.echo(f"error: {_one_line(error)}", err=True)
+        raise typer.Exit(1) from error
 
 
 @contextmanager
@@ -169,24 +180,44 @@ def main() -> None:
     """Run the program; the entry point `tacit`.
 
     Exit codes: 0; 1 for an error, which is one line; 2 for wrong usage; 130 for an interrupt; 141 for a
-    closed pipe.
+    closed pipe; 143 if it was terminated.
     """
-    if sys.stdout is None:  # `tacit ... >&-`
+    is_closed = sys.stdout is None  # `tacit ... >&-`
+    _open_closed_streams()
+    signal.signal(signal.SIGTERM, _terminate)
+    if is_closed:
         typer.echo("error: standard output is closed", err=True)
         sys.exit(1)
     try:
         app(prog_name="tacit")
-    except OSError as error:  # while help is printed
-        typer.echo(f"error: {_one_line(error)}", err=True)
-        sys.exit(1)
     finally:
         _flush()
 
 
+def _open_closed_streams() -> None:
+    """Open what is closed of the standard streams on nothing: a file would get its number, and its output."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8"))
+
+
+def _terminate(*_: object) -> None:
+    """End as after an interrupt, so that temporary files are removed."""
+    sys.exit(_TERMINATED)
+
+
 def _flush() -> None:
     """Flush the output; if that fails, discard it, so that the interpreter does not try again."""
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(_CLOSED_PIPE if isinstance(error, BrokenPipeError) else 1)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if stream is sys.stdout:
+                if not isinstance(error, BrokenPipeError):
+                    typer.echo(f"error: {_one_line(error)}", err=True)
+                sys.exit(_CLOSED_PIPE if isinstance(error, BrokenPipeError) else 1)

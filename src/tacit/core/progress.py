@@ -34,7 +34,7 @@ def reporting(progress: Any) -> Iterator[Report]:
         raise ArgumentTypeError(
             f"progress={progress!r} is not understood; pass None, True or a callable(fraction, text)"
         )
-    elif not sys.stderr.isatty():
+    elif sys.stderr is None or not sys.stderr.isatty():  # None: it is closed
         yield silent
     else:
         with _bar() as report:

@@ -1,6 +1,5 @@
-"""Two processes write counts to one folder at the same time: one of them wins, and nothing is mixed or lost."""
+"""Two processes write counts to one folder at once: one of them wins, and nothing is mixed or lost."""
 
-import os
 import subprocess
 import sys
 
@@ -71,7 +70,7 @@ def test_two_writers_of_one_folder_replace_each_other_and_a_reader_sees_one_of_t
             n_read += 1
     assert n_read > 0
     assert read_counts(path)[1]["turn"] == 39
-    assert os.listdir(tmp_path) == ["c.counts"]
+    assert [one.name for one in tmp_path.iterdir()] == ["c.counts"]
 
 
 @pytest.mark.parametrize("command", ["count", "merge"])
@@ -93,12 +92,12 @@ def test_two_commands_with_one_output_both_end_well_and_leave_nothing_else(tmp_p
     else:
         texts = [("lm", "count", tmp_path / f"{name}.txt", "-o") for name in "xy"]
         commands = [(*text, tmp_path / "c.counts", "--memory", "1kB") for text in texts]
-    before = set(os.listdir(tmp_path))
+    before = set(tmp_path.iterdir())
     for _ in range(3):
         assert all(turn is None for turn in at_once(COMMAND, *commands))
         counts, _ = read_counts(tmp_path / "c.counts")
         names = {word[0] for word in counts.vocabulary.words[3:]}
         assert len(names) == 1
         expected[names.pop()] = counts.n_words
-        assert set(os.listdir(tmp_path)) - before == {"c.counts"}
+        assert set(tmp_path.iterdir()) - before == {tmp_path / "c.counts"}
     assert set(expected.values()) == {400 * 8 * (3 if command == "merge" else 1)}

@@ -1,7 +1,7 @@
 """Counts of n-grams in a folder: one file for each array, and a JSON file with the rest.
 
-The arrays are memory-mapped, so that counts may be larger than memory. The JSON file holds the SHA-256 of each
-other file, and of itself with zeros in place of those 64 digits. Format 1 has none of these.
+The arrays are memory-mapped, so that counts may be larger than memory. The JSON file holds the SHA-256 of
+each other file, and of itself with zeros in place of those 64 digits. Format 1 has none of these.
 """
 
 from __future__ import annotations

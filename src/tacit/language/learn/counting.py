@@ -236,8 +236,8 @@ def _check_alike(
 def _place(folder: Any) -> Iterator[Path]:
     """The folder, or a temporary one if none is given or another process uses it."""
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="tacit-") as place:
-            yield Path(place)
+        with tempfile.TemporaryDirectory(prefix="tacit-") as name:
+            yield Path(name)
         return
     if not isinstance(folder, str | os.PathLike):
         raise ArgumentTypeError(f"folder={folder!r}; give a path, or None for a temporary folder")
