@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.core.loops.compiled import njit
 
 Codes = NDArray[np.int16]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 MOST_SWEEPS = 60  # a dozen is much already; the bound is for what is not finite
 COSINE = 1e-15  # times the root of a row's length: rows are as orthogonal as rounding allows

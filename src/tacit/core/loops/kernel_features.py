@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 SMALLEST = 1e-12  # what is left of a number's unit length when it counts as spanned
 

@@ -187,11 +187,11 @@ def collapsed_sweep(
 
     def by_rows(low: int, high: int) -> None:
         places = (matrix.starts, matrix.columns, values)
-        collapsed_rows(*places, *common, spare[low:high], low, high)  # type: ignore[call-arg]
+        collapsed_rows(*places, *common, spare[low:high], low, high)
 
     def by_columns(low: int, high: int) -> None:
         places = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
-        collapsed_columns(*places, *common, low, high)  # type: ignore[call-arg]
+        collapsed_columns(*places, *common, low, high)
 
     for at in range(n_sweeps):
         sums = left.sum(axis=0, dtype=np.float64)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tacit.core.loops.compiled import njit
 from tacit.language.loops.backoff import find_gram, find_word
 from tacit.language.loops.tokens import BASIS, PRIME, find_slot
 

@@ -8,8 +8,8 @@ words so far that has a word to come, -1 for none.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tacit.core.loops.compiled import njit
 from tacit.language.loops.tokens import BASIS, PRIME, find_slot
 
 

@@ -10,8 +10,8 @@ product is needed for a word. Factors come as a tuple (rows, columns, left, righ
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tacit.core.loops.compiled import njit
 from tacit.language.loops.backoff import find_word
 
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}

@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 # Smaller products underflow in single precision; `learn.low_rank` corrects the sums.

@@ -9,7 +9,8 @@ word: the numbers stay small at any order.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 FEW = 40  # sorted by insertion
 

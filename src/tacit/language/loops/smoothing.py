@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from tacit.core.loops.compiled import njit
 
 MIN_UNSEEN = 1e-9  # lower-order probability of unseen words below which they get nothing
 

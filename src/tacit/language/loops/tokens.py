@@ -8,7 +8,8 @@ table of hashes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 DONE, FULL, MARKER, NUL = 0, 1, 2, 3  # why `encode_words` returned
 TAKE, SKIP, STOP = (

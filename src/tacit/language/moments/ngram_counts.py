@@ -305,7 +305,7 @@ def _merged(
     parts: list[Any] = [
         (table.words, table.suffixes, table.counts, table.starts) for table in (one, two)
     ]
-    n = merge_order(*contexts, *parts, *maps, new, *new_maps)  # type: ignore[call-arg]
+    n = merge_order(*contexts, *parts, *maps, new, *new_maps)
     return GramTable(new[0][:n], new[1][:n], new[2][:n], new[3]), new_maps
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 # Patterns handled together: their data stay in the nearest cache, or nearly so at nodes of many children.
 BLOCK, MOST_ENTRIES = 256, 1 << 17

@@ -8,7 +8,8 @@ vectorised.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 # A pivot is never less than this fraction of the diagonal entry that it came from.
 LEAST_PIVOT = 1e-13

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 # A transition leads to a state, or (3) to the end of the run. A run begins with 0 or 1; 2 follows 1 or 2.
 

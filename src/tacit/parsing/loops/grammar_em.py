@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from tacit.core.loops.compiled import njit
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 

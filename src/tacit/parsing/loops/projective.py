@@ -12,7 +12,8 @@ Cells ``(i, j, f)`` lie one after another, those of a span at `starts[i, j]`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 
 @njit(cache=True, nogil=True)

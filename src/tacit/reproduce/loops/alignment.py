@@ -6,7 +6,8 @@ A sentence pair has a row of cells for each target word: the empty word first, t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numba import njit
 
+from tacit.core.loops.compiled import njit
 from tacit.language.loops.backoff import find_gram
 
 

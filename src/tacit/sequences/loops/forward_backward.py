@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 TINY = 1e-300
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 

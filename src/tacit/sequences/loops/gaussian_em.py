@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from tacit.core.loops.acceleration import maximise
+from tacit.core.loops.compiled import njit
 
 _TINY = 1e-300
 

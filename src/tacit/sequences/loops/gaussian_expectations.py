@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 BATCH_SIZE = 64
 _ROUGH = {"reassoc", "contract", "nsz"}

@@ -9,7 +9,8 @@ after, so that inner loops run over contiguous memory.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 _ONE = np.float32(1.0)

@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 BATCH_SIZE = 64
 LOGS_APART = 4  # positions whose likelihoods are multiplied before a logarithm is taken

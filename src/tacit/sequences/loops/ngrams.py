@@ -6,7 +6,8 @@ Keys are computed for some thousand windows at once, which the compiler vectoris
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 KEYS_AT_ONCE = 4096
 

@@ -6,7 +6,8 @@ Nodes come shortest first, in alphabetical order within a length; a missing symb
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ Both loops read whole lines and stop before a line that the piece of text may cu
 
 from __future__ import annotations
 
-from numba import njit
+from tacit.core.loops.compiled import njit
 
 # Why a loop came back
 DONE, LETTER, FIELDS, NEGATIVE, HUGE, WORD, DOCUMENT, ORDER, TOTAL = range(9)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 _TINY = np.float32(1e-30)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from tacit.core.loops.acceleration import extrapolate
+from tacit.core.loops.compiled import njit
 from tacit.trees.loops.classes import class_counts
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from tacit.core.loops.compiled import njit
 from tacit.trees.loops.class_em import step
 from tacit.trees.loops.classes import direction_sums, half_counts, halve, lost_without
 

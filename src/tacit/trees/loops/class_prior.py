@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 NEWTON_STEPS = 6
 LONGEST_STEP = 2.0  # of the logarithm

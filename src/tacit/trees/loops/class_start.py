@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from tacit.core.loops.compiled import njit
 from tacit.trees.loops.classes import add_cells, spread_row
 
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 LEAST_LEFT = 1e-12  # of a row's probability, if one class is removed

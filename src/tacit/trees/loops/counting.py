@@ -12,8 +12,8 @@ Several tables are laid one after another in one flat array, last axis fastest: 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tacit.core.loops.compiled import njit
 from tacit.trees.loops.bits import match_word, popcount
 
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)

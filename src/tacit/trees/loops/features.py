@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 # Rows handled together: their data stay in the nearest cache.
 BLOCK = 256

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 MOST_VARIABLES = 32  # that represent one side of an edge; the others have tiny weights
 CERTAIN = 0.9999  # similarity to a node above which a variable counts as the node itself

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 BLOCK = 256  # patterns handled together
 TOGETHER = 4  # messages multiplied before their product is lifted

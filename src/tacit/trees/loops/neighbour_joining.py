@@ -15,7 +15,8 @@ takes the slot of one of the two that it joins. Its *rank* decides between equal
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.core.loops.compiled import njit
 
 LISTED = 16  # entries of a row that are kept in order
 REMOVED = 1 << 60  # the age of a slot without a node: nothing is younger

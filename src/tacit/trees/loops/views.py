@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from tacit.core.loops.compiled import njit
 from tacit.core.loops.jacobi import rotation
 
 OVERSAMPLING = 2  # directions kept beyond those requested, so that the last one requested is right
