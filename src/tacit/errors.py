@@ -1,12 +1,40 @@
 """Everything that Tacit raises or warns about.
 
 Every error is a `TacitError` and also the built-in error that fits, so both ``except TacitError``
-and ``except ValueError`` work.
+and ``except ValueError`` work. Messages have at most `LONGEST_MESSAGE` characters, whatever was given.
 """
+
+from typing import Any
+
+LONGEST_MESSAGE = 600  # characters
+_END = 200  # characters kept of the end of a message that is too long: what to do stands there
+
+
+def shortened(text: str, longest: int = LONGEST_MESSAGE, end: int = _END) -> str:
+    """A text without its middle where it is too long.
+
+    Examples
+    --------
+    >>> shortened("a" * 50 + "b" * 50, longest=20, end=5)
+    'aaaaaaaaaa ... bbbbb'
+    """
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest - end - 5]} ... {text[len(text) - end :]}"
+
+
+def _short_arguments(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(shortened(value) if isinstance(value, str) else value for value in values)
 
 
 class TacitError(Exception):
-    """The base of every error that Tacit raises on purpose."""
+    """The base of every error that Tacit raises on purpose.
+
+    A message that is too long loses its middle.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*_short_arguments(args))
 
 
 class ArgumentError(TacitError, ValueError):
@@ -66,7 +94,13 @@ class DependencyError(TacitError, ImportError):
 
 
 class TacitWarning(UserWarning):
-    """The base of every warning that Tacit gives."""
+    """The base of every warning that Tacit gives.
+
+    A message that is too long loses its middle.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*_short_arguments(args))
 
 
 class BinningWarning(TacitWarning):

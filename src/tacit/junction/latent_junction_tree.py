@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.given_features import are_given
+from tacit.core.limits import MOST_MEMORY
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.junction.model_files import JUNCTION_FILE, graph_argument, restored_junction
 from tacit.trees.model.components import topology_of
@@ -44,6 +45,7 @@ class JunctionEstimator(TreeModel):
     pseudo_counts: float | str
     n_bins: int
     compress: bool
+    max_memory: int | str
     progress: Any
     random_state: Any
     _file = JUNCTION_FILE
@@ -74,7 +76,8 @@ class JunctionEstimator(TreeModel):
         Raises
         ------
         TooExpensiveError
-            The treewidth is too large; the message names it and the variables of the largest clique.
+            The tables would need more than `max_memory`; the message names the treewidth and the variables
+            of the largest clique.
         """
         from tacit.junction.learn.fit import hidden_states, junction_of
         from tacit.junction.learn.plan import plan_of
@@ -83,7 +86,8 @@ class JunctionEstimator(TreeModel):
         latent = self._latent_graph(table.schema)
         states = hidden_states(self.n_states, latent, table.schema, default=2)
         features = 1 if are_given(self.features) else self.features
-        return plan_of(*junction_of(latent, table.schema, states), table.n_rows, features)
+        junction = junction_of(latent, table.schema, states, self.max_memory)
+        return plan_of(*junction, table.n_rows, features)
 
     @property
     def n_parameters_(self) -> int:
@@ -95,7 +99,7 @@ class JunctionEstimator(TreeModel):
         if isinstance(self.parameters_, Network):
             return super().n_parameters_
         latent = self._latent_graph(self.schema_)
-        return junction_of(latent, self.schema_, self.node_states_)[1].n_parameters
+        return junction_of(latent, self.schema_, self.node_states_, self.max_memory)[1].n_parameters
 
     @property
     def node_states_(self) -> dict[str, int]:
@@ -189,6 +193,9 @@ class LatentJunctionTree(JunctionEstimator):
         for `LatentTree`.
     n_restarts, tol, stopping, max_iter, learning_rate, pseudo_counts : optional
         Of EM, as for `LatentTree`; with learn="auto", held-out rows choose the pseudo-counts.
+    max_memory : int or str
+        Memory that the tables may need at most, in bytes or as "8GB"; a graph that needs more is refused
+        before anything is allocated.
     negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
         As for `LatentTree`.
 
@@ -230,6 +237,7 @@ class LatentJunctionTree(JunctionEstimator):
         unknown: str = "error",
         n_bins: int = 5,
         compress: bool = True,
+        max_memory: int | str = MOST_MEMORY,
         n_jobs: int | None = None,
         progress: Any = None,
         random_state: int = 0,
@@ -250,6 +258,7 @@ class LatentJunctionTree(JunctionEstimator):
         self.unknown = unknown
         self.n_bins = n_bins
         self.compress = compress
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.progress = progress
         self.random_state = random_state

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tacit.core.arguments import check_count
+from tacit.core.limits import MOST_MEMORY, check_memory, shown
 from tacit.errors import DataError
 from tacit.junction.latent_junction_tree import JunctionEstimator
 
@@ -91,6 +92,9 @@ class HigherOrderHMM(ChainEstimator):
         How parameters are learnt, as for `LatentJunctionTree`; preset="printed" is not homogeneous.
     n_restarts, tol, stopping, max_iter, learning_rate, pseudo_counts : optional
         Of EM, as for `LatentJunctionTree`.
+    max_memory : int or str
+        Memory that the tables may need at most, in bytes or as "8GB"; a graph that needs more is refused
+        before anything is allocated.
     negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
         As for `LatentTree`.
 
@@ -132,6 +136,7 @@ class HigherOrderHMM(ChainEstimator):
         unknown: str = "error",
         n_bins: int = 5,
         compress: bool = True,
+        max_memory: int | str = MOST_MEMORY,
         n_jobs: int | None = None,
         progress: Any = None,
         random_state: int = 0,
@@ -153,6 +158,7 @@ class HigherOrderHMM(ChainEstimator):
         self.unknown = unknown
         self.n_bins = n_bins
         self.compress = compress
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.progress = progress
         self.random_state = random_state
@@ -189,6 +195,9 @@ class FactorialHMM(ChainEstimator):
         How parameters are learnt, as for `LatentJunctionTree`; preset="printed" is not homogeneous.
     n_restarts, tol, stopping, max_iter, learning_rate, pseudo_counts : optional
         Of EM, as for `LatentJunctionTree`.
+    max_memory : int or str
+        Memory that the tables may need at most, in bytes or as "8GB"; a graph that needs more is refused
+        before anything is allocated.
     negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
         As for `LatentTree`.
 
@@ -230,6 +239,7 @@ class FactorialHMM(ChainEstimator):
         unknown: str = "error",
         n_bins: int = 5,
         compress: bool = True,
+        max_memory: int | str = MOST_MEMORY,
         n_jobs: int | None = None,
         progress: Any = None,
         random_state: int = 0,
@@ -251,12 +261,19 @@ class FactorialHMM(ChainEstimator):
         self.unknown = unknown
         self.n_bins = n_bins
         self.compress = compress
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.progress = progress
         self.random_state = random_state
 
     def _graph(self, schema: Schema) -> tuple[list[tuple[str, str]], dict[str, str]]:
         check_count("n_chains", self.n_chains)
+        check_memory(
+            f"n_chains={shown(self.n_chains)}: the joint states of the chains",
+            float(2 ** min(self.n_chains, 1000)),
+            self.max_memory,
+            "use fewer chains",
+        )
         edges: list[tuple[str, str]] = []
         shared = {}
         for chain in range(self.n_chains):

@@ -5,12 +5,12 @@ import logging
 import numpy as np
 import pytest
 
+from tacit.core.limits import memory_bytes
 from tacit.errors import ArgumentError
 from tacit.language.data.corpus import read_corpus
 from tacit.language.files.counts import read_counts, write_counts
 from tacit.language.kneser_ney_lm import KneserNeyLM
 from tacit.language.learn import counting as language_counting
-from tacit.language.learn.counting import memory_bytes
 from tacit.language.moments.ngram_counts import GramCounts, joint_counts
 from tacit.language.power_low_rank_lm import PowerLowRankLM
 

@@ -186,8 +186,8 @@ def refuse(options: dict[str, Any], why: str) -> None:
 
 def memory_of(text: str | None) -> int | None:
     """The bytes of an option."""
+    from tacit.core.limits import memory_bytes
     from tacit.errors import ArgumentError
-    from tacit.language.learn.counting import memory_bytes
 
     try:
         return None if text is None else memory_bytes(text)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.input.read_table import encode
+from tacit.core.limits import MOST_MEMORY, memory_bytes
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.junction.learn.given_features import check_junction_features
 from tacit.junction.learn.learners import JUNCTION_LEARNERS, JunctionJob
@@ -71,6 +72,7 @@ def settings_of(model: JunctionEstimator) -> Settings:
     for name in ("n_restarts", "max_iter"):
         check_count(name, getattr(model, name))
     check_count("n_views", model.n_views, word="auto")
+    memory_bytes(model.max_memory, "max_memory")
     check_preset(model)
     check_junction_features(model)
     check_stopping(model.tol, model.stopping, model.learn)
@@ -106,11 +108,14 @@ def _checked_states(value: Any, name: str | None) -> int:
 
 
 def junction_of(
-    latent: LatentGraph, schema: Schema, states: Mapping[str, int]
+    latent: LatentGraph,
+    schema: Schema,
+    states: Mapping[str, int],
+    max_memory: int | str = MOST_MEMORY,
 ) -> tuple[JunctionTree, Ties]:
     """The junction tree of a graph, and which of its tables are shared."""
     cards = dict(zip(schema.names, schema.cards, strict=True))
-    return tied(latent.graph, schema.names, {**states, **cards}, latent.shared)
+    return tied(latent.graph, schema.names, {**states, **cards}, latent.shared, max_memory)
 
 
 def _select_states(
@@ -139,7 +144,7 @@ def _select_states(
 
 
 def _job(task: _Task, table: Table, states: Mapping[str, int]) -> JunctionJob:
-    junction, ties = junction_of(task.latent, table.schema, states)
+    junction, ties = junction_of(task.latent, table.schema, states, task.model.max_memory)
     cards, n_jobs = table.schema.cards, task.settings.n_jobs
     moments = CountedMoments.of(table.codes, cards, table.weights, n_jobs)
     spectral_moments = task.model._spectral_moments(moments)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import MOST_MEMORY, check_memory, memory_bytes
 from tacit.errors import ArgumentError
 from tacit.junction.structure.graphs import VariableGraph
 from tacit.junction.structure.junction_tree import JunctionTree, junction_tree
@@ -27,6 +28,8 @@ Integers = NDArray[np.int64]
 
 _CACHE: dict[object, tuple[JunctionTree, Ties]] = {}
 _MAX_CACHED = 32
+_BYTES = 8  # of a number
+_TABLES = 12  # values, counts, and steps that the accelerated EM keeps
 
 
 class Family(NamedTuple):
@@ -152,6 +155,21 @@ def ties(junction: JunctionTree, shared: Mapping[str, str] | None = None) -> Tie
     return Ties(junction, lay, blocks, factors)
 
 
+def table_bytes(junction: JunctionTree) -> int:
+    """Memory of the tables of a junction tree and of their ties, before either is made."""
+    entries, largest, depth = 0, 0, 1
+    for node, families in enumerate(_placed_families(junction)):
+        members = junction.members[node]
+        root = node == junction.tree.root
+        above = () if root else junction.members[int(junction.tree.parent[node])]
+        size = junction.count((*above, *members))
+        entries += size
+        largest = max(largest, size * (len(above) + len(members) + 2))
+        depth = max(depth, len(families))
+    # While ties are made: the factors twice, the axes of the largest table; then the values of EM.
+    return _BYTES * (2 * depth * entries + largest + _TABLES * entries)
+
+
 def _placed_families(junction: JunctionTree) -> list[list[Family]]:
     """The families whose probabilities each node's table multiplies; every family occurs once."""
     tree, graph = junction.tree, junction.graph
@@ -265,8 +283,15 @@ def tied(
     columns: Sequence[str],
     states: Mapping[str, int],
     shared: Mapping[str, str],
+    max_memory: int | str = MOST_MEMORY,
 ) -> tuple[JunctionTree, Ties]:
-    """The junction tree of a graph and its ties; cached, because a graph is often fitted many times."""
+    """The junction tree of a graph and its ties; cached, because a graph is often fitted many times.
+
+    Raises
+    ------
+    TooExpensiveError
+        The tables would need more memory than `max_memory`.
+    """
     links = graph.parents if graph.parents is not None else graph.neighbours
     key = (
         graph.parents is None,
@@ -274,10 +299,17 @@ def tied(
         tuple(columns),
         tuple((name, states[name]) for name in graph.variables if name in states),
         tuple(sorted(shared.items())),
+        memory_bytes(max_memory, "max_memory"),
     )
     if key not in _CACHE:
         while len(_CACHE) >= _MAX_CACHED:
             _CACHE.pop(next(iter(_CACHE)))
-        junction = junction_tree(graph, columns, states)
+        junction = junction_tree(graph, columns, states, max_memory)
+        check_memory(
+            f"the tables of {junction.tree.n_nodes} nodes of a graph of treewidth {junction.treewidth}",
+            table_bytes(junction),
+            max_memory,
+            "use fewer states, or remove edges",
+        )
         _CACHE[key] = (junction, ties(junction, shared))
     return _CACHE[key]

@@ -14,14 +14,15 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.errors import TooExpensiveError, TopologyError
+from tacit.core.limits import MOST_MEMORY, check_memory
+from tacit.errors import TopologyError
 from tacit.junction.structure.draft import JunctionDraft
 from tacit.junction.structure.graphs import VariableGraph, bags_of, leaf_needs
 from tacit.messages.rooted_tree import RootedTree
 from tacit.trees.structure.rooting import centre, fresh, walk
 
-# Most entries of one table (states of a node times those of its parent); larger graphs are refused.
-MOST_ENTRIES = 1 << 22
+# What a joint state of the largest clique takes at least: entries of tables, and their factors.
+_BYTES_PER_STATE = 1900
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,10 @@ class JunctionTree:
 
 
 def junction_tree(
-    graph: VariableGraph, columns: Sequence[str], states: Mapping[str, int]
+    graph: VariableGraph,
+    columns: Sequence[str],
+    states: Mapping[str, int],
+    max_memory: int | str = MOST_MEMORY,
 ) -> JunctionTree:
     """A junction tree whose leaves are the columns.
 
@@ -85,6 +89,8 @@ def junction_tree(
         The observed variables, in the order of the leaves.
     states : mapping of str to int
         Categories of observed and states of hidden variables.
+    max_memory : int or str
+        Memory that the tables may need.
 
     Raises
     ------
@@ -106,7 +112,7 @@ def junction_tree(
     families = {} if graph.parents is None else graph.parents
     draft = JunctionDraft(states, order, bags, edges, needs, families)
     largest = max(bags, key=draft.count)
-    _check_width(draft, largest)
+    _check_width(draft, largest, max_memory)
     for name in columns:
         draft.attach(name)
     draft.contract()
@@ -117,14 +123,14 @@ def junction_tree(
     return _finished(draft, graph, columns, draft.sorted(largest))
 
 
-def _check_width(draft: JunctionDraft, largest: frozenset[str]) -> None:
-    entries = draft.count(largest)
-    if entries > MOST_ENTRIES:
-        raise TooExpensiveError(
-            f"the graph has treewidth {len(largest) - 1}: the variables {list(draft.sorted(largest))} form "
-            f"a clique of {entries:.3g} joint states, more than {MOST_ENTRIES:.3g}; use fewer states, or "
-            f"remove edges between them"
-        )
+def _check_width(draft: JunctionDraft, largest: frozenset[str], max_memory: int | str) -> None:
+    names = list(draft.sorted(largest))
+    check_memory(
+        f"the graph has treewidth {len(largest) - 1}: the joint states of its largest clique {names}",
+        _BYTES_PER_STATE * draft.count(largest),
+        max_memory,
+        "use fewer states, remove edges between these variables",
+    )
 
 
 def _finished(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.files.temporary import locked, remove_dead, temporary_folder
+from tacit.core.limits import memory_bytes
 from tacit.core.progress import Report, silent
 from tacit.errors import (
     ArgumentError,
@@ -38,7 +38,6 @@ from tacit.language.moments.ngram_counts import GramCounts
 
 _logger = logging.getLogger(__name__)
 
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _MIN_PIECE = 10_000  # words of a piece at least
 WORDS_GIVEN = "words_given"  # a note of counts with a given vocabulary
 _PIECE, _JOINT = "piece", "joint"  # prefixes of folders
@@ -68,23 +67,6 @@ class Reading:
             unknown=self.unknown,
             watch=watch,
         )
-
-
-def memory_bytes(memory: Any) -> int:
-    """An amount of memory in bytes: a number, or a text such as ``"2GB"`` or ``"300 MB"``.
-
-    Examples
-    --------
-    >>> memory_bytes("300MB"), memory_bytes(5000)
-    (300000000, 5000)
-    """
-    if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
-        return int(memory)
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B?)\s*", str(memory).upper())
-    if isinstance(memory, str) and match and float(match[1]) > 0:
-        unit = match[2] if match[2] in _UNITS else match[2] + "B"
-        return int(float(match[1]) * _UNITS[unit])
-    raise ArgumentError(f"memory={memory!r}; give bytes, or a text such as '2GB' or '300MB'")
 
 
 def pace(report: Report, task: str, low: float = 0.0, high: float = 1.0) -> Watch:

@@ -11,12 +11,13 @@ import numpy as np
 
 from tacit.core.input.missing_files import missing_file
 from tacit.core.input.text import text_sources
+from tacit.core.limits import ENTRIES_PER_BYTE, FREE_ENTRIES, check_entries
 from tacit.errors import ArgumentError, DataError, FileFormatError
 from tacit.topics.data.documents import Counts, DocumentBatches
 
 FORMS = ("uci", "lda-c")
 _MAX = 2**31 - 1
-_HEADER = re.compile(rb"\s*(\d+)\s*\n\s*(\d+)\s*\n\s*(\d+)\s*\n")
+_HEADER = re.compile(rb"\s*(\d{1,18})\s*\n\s*(\d{1,18})\s*\n\s*(\d{1,18})\s*\n")
 _LINE = re.compile(rb"\s*\d+([ \t]+\d+:\d+)*[ \t\r]*\n")
 _PEEK = 1 << 16  # bytes; more than the header of any file
 
@@ -57,6 +58,7 @@ def file_batches(
     scanned = words is None
     if words is None:
         size = max((batch.shape[1] for batch in _batches(path, "lda-c", _MAX, _MAX)), default=0)
+        _check_size(path, "words that its largest word number stands for", size)
         words = tuple(map(str, range(size)))
     n_words = len(words)
     batches = DocumentBatches(
@@ -79,10 +81,23 @@ def _uci(path: Path, start: bytes, words: tuple[str, ...] | None) -> DocumentBat
             f"{str(path)!r} has {n_words} words, but the vocabulary has {len(words)}; "
             f"give the vocabulary of this file, one word a line"
         )
+    _check_size(path, "documents that its first line announces", n_documents)
+    if words is None:
+        _check_size(path, "words that its second line announces", n_words)
     names = words if words is not None else tuple(map(str, range(n_words)))
     return DocumentBatches(
         lambda: _batches(path, "uci", n_documents, n_words), names, n_documents, words is not None
     )
+
+
+def _check_size(path: Path, what: str, size: int) -> None:
+    """Refuse a number in the file that asks for many more entries than the file has bytes."""
+    n_bytes = path.stat().st_size
+    if size <= FREE_ENTRIES + ENTRIES_PER_BYTE * n_bytes:
+        return
+    n_bytes = sum(len(block) for source in text_sources(path) for block in source.blocks)
+    advice = "correct that number" if "documents" in what else "correct it, or give the vocabulary"
+    check_entries(f"the {what} in {str(path)!r} are too many", size, n_bytes, advice)
 
 
 def _beginning(path: Path) -> bytes:

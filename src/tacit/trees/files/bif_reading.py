@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.missing_files import missing_file
+from tacit.core.limits import check_entries, shown
 from tacit.errors import FileFormatError
 from tacit.trees.files.bif_network import BifNetwork, BifTable, BifVariable, check_once
 from tacit.trees.files.bif_notes import noted_value
@@ -85,7 +87,7 @@ def parse_bif(text: str) -> BifNetwork:
     return BifNetwork(
         name=name,
         variables=tuple(variable.value for variable in variables),
-        tables=tuple(_table(table, known) for table in tables),
+        tables=tuple(_table(table, known, len(text)) for table in tables),
         properties=properties,
     )
 
@@ -271,30 +273,39 @@ def _probability_block(reader: _Reader) -> _Table:
 # ------------------------------------------------------------------------------------ tables
 
 
-def _table(table: _Table, known: dict[str, _Variable]) -> BifTable:
+def _table(table: _Table, known: dict[str, _Variable], n_bytes: int) -> BifTable:
     """The table with names and categories as they really are."""
     for word in (table.variable, *table.parents):
         if word not in known:
             raise FileFormatError(f"there is a table with {word!r}, which is no variable")
     child, parents = known[table.variable], [known[word] for word in table.parents]
     sizes = tuple(len(parent.states) for parent in parents)
+    for row in table.rows:
+        fits = len(row) == len(parents)
+        if not fits or any(
+            word not in parent.states for word, parent in zip(row, parents, strict=True)
+        ):
+            raise FileFormatError(
+                f"the table of {shown(table.variable)} has a row {shown(row)}, "
+                f"which are no categories of its parents"
+            )
+    check_entries(
+        f"the table of {shown(table.variable)} has too many values",
+        math.prod(sizes) * len(child.states),
+        n_bytes,
+        "write its rows out instead of a default row",
+    )
     if table.values is not None:
         values = _flat_table(table, sizes, len(child.states))
     else:
         rows = [_row(table, key, child) for key in product(*(parent.states for parent in parents))]
         values = np.array(rows, dtype=np.float64).reshape(*sizes, len(child.states))
-    strange = table.rows.keys() - set(product(*(parent.states for parent in parents)))
-    if strange:
-        raise FileFormatError(
-            f"the table of {table.variable!r} has a row {min(strange)}, "
-            f"which are no categories of its parents"
-        )
     return BifTable(child.value.name, tuple(parent.value.name for parent in parents), values)
 
 
 def _flat_table(table: _Table, sizes: tuple[int, ...], card: int) -> NDArray[np.float64]:
     assert table.values is not None
-    n_values = card * int(np.prod(sizes))
+    n_values = card * math.prod(sizes)
     if len(table.values) != n_values:
         raise FileFormatError(
             f"the table of {table.variable!r} has {len(table.values)} values, expected {n_values}"
