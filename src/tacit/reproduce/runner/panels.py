@@ -93,6 +93,7 @@ def lines(
     """
     marks = {method.name: mark for method, mark in zip(methods, MARKS, strict=False)}
     printed = {m.name for m in methods if m.as_printed} | set(tacit_forms or {})
+    printed = {name for name in printed if "printed" not in name}
     labels = {m.name: f"{m.name} (printed)" if m.name in printed else m.name for m in methods}
     solid = [Line(label, name, *marks[name]) for name, label in labels.items()]
     same_marks = {form: marks[name] for name, form in (tacit_forms or {}).items()}
