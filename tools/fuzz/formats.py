@@ -1,0 +1,5 @@
+"""Targets of the other file formats."""
+
+
+def format_targets():
+    return []
