@@ -69,7 +69,9 @@ def original_answers(name: str, folder: Path) -> dict[str, Any]:
     return _ORIGINALS[name]
 
 
-def tried(name: str, made: Mutant, folder: Path, began: Callable[[], None] = lambda: None) -> Result:
+def tried(
+    name: str, made: Mutant, folder: Path, began: Callable[[], None] = lambda: None
+) -> Result:
     """The outcome of one input."""
     original = original_answers(name, folder)
     put(made.files, folder)
@@ -91,7 +93,9 @@ def kept(out: Path, job: Job, made: Mutant, result: Result) -> None:
     folder = out / f"{job[0]}--{job[1]}"
     folder.mkdir(parents=True, exist_ok=True)
     put(made.files, folder)
-    text = f"{job[0]}\n{'damaged' if made.damaged else 'signed'}\n{result.outcome}\n{result.detail}\n"
+    text = (
+        f"{job[0]}\n{'damaged' if made.damaged else 'signed'}\n{result.outcome}\n{result.detail}\n"
+    )
     (folder / "why.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
 
 

@@ -68,7 +68,9 @@ class ModelTarget:
             arrays = mutated_arrays(rng, arrays)
         else:
             header, arrays = mutated_plain(rng, header, _OWN), mutated_arrays(rng, arrays)
-        return Mutant({"m.tacit": signed(header, arrays, doubled=rng.random() < 0.02)}, damaged=False)
+        return Mutant(
+            {"m.tacit": signed(header, arrays, doubled=rng.random() < 0.02)}, damaged=False
+        )
 
     def ask(self, folder: Path) -> dict[str, Any]:
         """The answers of the model in a folder."""

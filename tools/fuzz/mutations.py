@@ -12,20 +12,84 @@ import numpy as np
 
 Rng = np.random.Generator
 
-INTEGERS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 2**15, 2**31 - 1, 2**31, 2**62, 2**63 - 8, 2**63 - 1)
+INTEGERS = (
+    -(2**63),
+    -(2**31),
+    -2,
+    -1,
+    0,
+    1,
+    2,
+    2**15,
+    2**31 - 1,
+    2**31,
+    2**62,
+    2**63 - 8,
+    2**63 - 1,
+)
 NUMBERS = (
     *(np.nan, np.inf, -np.inf, 1e308, -1e308, 1e100, -1e100, 1e-310, 5e-324, 1e-150),
     *(0.0, -0.0, -1.0, 0.5, 1.0, 3.0, 1e6, -1e6),
 )
 _PLAIN = (
-    *(None, True, False, -1, 0, 1, 7, 2**31 - 1, 2**63 - 1, 10**30, -(10**30), 1e308, -1e308, 1e-310, 0.5),
-    *("", "x", "x" * 5000, "\u0000", [], {}, [1], ["a", "a"], [None], {"kind": 3}, {"$float": "nan"}),
+    *(
+        None,
+        True,
+        False,
+        -1,
+        0,
+        1,
+        7,
+        2**31 - 1,
+        2**63 - 1,
+        10**30,
+        -(10**30),
+        1e308,
+        -1e308,
+        1e-310,
+        0.5,
+    ),
+    *(
+        "",
+        "x",
+        "x" * 5000,
+        "\u0000",
+        [],
+        {},
+        [1],
+        ["a", "a"],
+        [None],
+        {"kind": 3},
+        {"$float": "nan"},
+    ),
     *({"$float": "inf"}, float("nan"), {"tuple": [1, "a"]}, [[0, 0]], {"0": 10**9}, "9" * 400),
 )
 _TOKENS = (
     *(b"-1", b"0", b"1e308", b"-1e308", b"1e-310", b"nan", b"inf", b"-inf", b"9223372036854775807"),
-    *(b"99999999999999999999999", b"1000000000", b"0.5", b"-0.5", b"", b" ", b"\t", b"\n", b"\r\n", b"\x00"),
-    *(b"\xff\xfe", b"\xef\xbb\xbf", b"(" * 3000, b")" * 3000, b"[" * 100_000, b'"', b"'", b"\\", b"{", b"}"),
+    *(
+        b"99999999999999999999999",
+        b"1000000000",
+        b"0.5",
+        b"-0.5",
+        b"",
+        b" ",
+        b"\t",
+        b"\n",
+        b"\r\n",
+        b"\x00",
+    ),
+    *(
+        b"\xff\xfe",
+        b"\xef\xbb\xbf",
+        b"(" * 3000,
+        b")" * 3000,
+        b"[" * 100_000,
+        b'"',
+        b"'",
+        b"\\",
+        b"{",
+        b"}",
+    ),
     *(b",", b";", b":", b"#", b">", b"<s>", b"</s>", b"<unk>", b"\xc3", b"e", b"x" * 20_000),
 )
 _DEEPEST = 12  # levels of JSON that are changed
@@ -177,7 +241,16 @@ def mutated_arrays(rng: Rng, arrays: dict[str, Any]) -> dict[str, Any]:
         elif what == 3:  # noqa: PLR2004
             arrays[name] = _other_shape(rng, arrays[name])
         elif what == 4:  # noqa: PLR2004
-            dtypes = (np.bool_, np.uint8, np.uint64, np.int16, np.int32, np.int64, np.float32, np.float64)
+            dtypes = (
+                np.bool_,
+                np.uint8,
+                np.uint64,
+                np.int16,
+                np.int32,
+                np.int64,
+                np.float32,
+                np.float64,
+            )
             with np.errstate(all="ignore"):
                 arrays[name] = arrays[name].astype(pick(rng, dtypes))
         else:
@@ -188,7 +261,13 @@ def mutated_arrays(rng: Rng, arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def _other_shape(rng: Rng, array: Any) -> Any:
-    shapes = [array[None], array.reshape(-1), array[..., None], array.T, np.zeros((0,), array.dtype)]
+    shapes = [
+        array[None],
+        array.reshape(-1),
+        array[..., None],
+        array.T,
+        np.zeros((0,), array.dtype),
+    ]
     if array.ndim:
         shapes += [array[1:], array[:0], np.concatenate([array, array]), array[:1]]
         shapes += [array[..., 1:], np.concatenate([array, array], axis=-1)]
@@ -220,5 +299,9 @@ def _other_values(rng: Rng, array: Any) -> Any:
             row[:] = 0  # a row of zeros, perhaps with a single one
             row[0] = pick(rng, (0, 1))
         elif array.dtype.kind != "b":
-            flat[at] = flat[at] * pick(rng, (2, -1)) + pick(rng, (0, 1, -1)) if array.dtype.kind != "u" else 1
+            flat[at] = (
+                flat[at] * pick(rng, (2, -1)) + pick(rng, (0, 1, -1))
+                if array.dtype.kind != "u"
+                else 1
+            )
     return array

@@ -26,6 +26,7 @@ MEANING = {
     "crash": "the process died",
     "hang": "the limit of time was reached",
 }
+_LONGEST = 600  # characters of a message
 _SUM = 1e-5  # how far from one answered probabilities may sum
 
 Question = Callable[[], Any]
@@ -57,7 +58,9 @@ def answers_to(questions: dict[str, Question]) -> dict[str, Any]:
     return answers
 
 
-def judged(read: Callable[[], dict[str, Any]], original: dict[str, Any], *, damaged: bool) -> Result:
+def judged(
+    read: Callable[[], dict[str, Any]], original: dict[str, Any], *, damaged: bool
+) -> Result:
     """The outcome of reading a mutated file.
 
     Parameters
@@ -74,6 +77,8 @@ def judged(read: Callable[[], dict[str, Any]], original: dict[str, Any], *, dama
             warnings.simplefilter("ignore")
             answers = read()
     except TacitError as error:
+        if len(str(error)) > _LONGEST:
+            return Result("raw error", f"a message of {len(str(error))} characters: {error!s:.300}")
         return Result("refused", f"{type(error).__name__}: {str(error)[:300]}")
     except MemoryError:
         return Result("bomb", traceback.format_exc())
@@ -94,7 +99,9 @@ def compared(answers: dict[str, Any], original: dict[str, Any], *, damaged: bool
             return Result("NaN", f"{name}: {_shown(answer)}")
         if wrong := _invalid(answer):
             return Result("invalid", f"{name}: {wrong}: {_shown(answer)}")
-    if set(answers) == set(original) and all(_same(answers[name], original[name]) for name in answers):
+    if set(answers) == set(original) and all(
+        _same(answers[name], original[name]) for name in answers
+    ):
         return Result("same")
     if damaged:
         return Result("changed", "other answers from a file with a wrong digest")

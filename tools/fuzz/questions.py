@@ -144,7 +144,9 @@ def _grammar(model: Any) -> dict[str, Question]:
     from tacit import read_trees
 
     return {
-        "parse": lambda: [str(model.parse(words)) for words in ("Ann hears the dog of Bob", "yaks")],
+        "parse": lambda: [
+            str(model.parse(words)) for words in ("Ann hears the dog of Bob", "yaks")
+        ],
         "n best": lambda: [tree.n_right for tree in model.n_best("the cat sees Bob", 3)],
         "score": lambda: model.score_samples(read_trees(_TREES)),
     }
