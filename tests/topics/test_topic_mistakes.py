@@ -19,6 +19,7 @@ from tacit.errors import (
     MissingDataError,
     NotAvailableError,
     RankError,
+    TooExpensiveError,
 )
 from tacit.topics.topic_model import TopicModel
 from tacit.toy.documents import random_topics, sample_documents
@@ -263,3 +264,30 @@ def test_documents_without_words_do_not_choose_how_the_others_are_read(learn):
     model = TopicModel(3, learn=learn, n_jobs=1).fit(counts)
     assert model.diagnostics_["n_empty"] >= 500
     assert np.isfinite(model.components_).all()
+
+
+def test_more_topics_than_fit_memory_are_refused():
+    documents = np.random.default_rng(0).poisson(0.1, size=(800, 1500))
+    with pytest.raises(TooExpensiveError, match=r"n_topics=700 .* GB of memory.*raise max_memory"):
+        TopicModel(700).fit(documents)
+    for learn in ("auto", "moments", "em"):
+        with pytest.raises(TooExpensiveError, match="n_topics=1000000000 of 1500 words"):
+            TopicModel(10**9, learn=learn).fit(documents)
+        with pytest.raises(TooExpensiveError, match="an integer of 16610 bits"):
+            TopicModel(10**5000, learn=learn).fit(documents)
+
+
+def test_memory_of_topics_is_limited_by_an_argument(counts):
+    with pytest.raises(TooExpensiveError, match="max_memory=10000"):
+        TopicModel(4, max_memory="10KB").fit(counts)
+    with pytest.raises(ArgumentError, match="max_memory='much'"):
+        TopicModel(4, max_memory="much").fit(counts)
+
+
+def test_more_topics_than_words_are_refused_or_learnt(counts):
+    for learn in ("auto", "moments"):
+        with pytest.raises(RankError, match=r"n_topics=45, but .* give \d+ or fewer"):
+            TopicModel(N_WORDS + 5, learn=learn, n_jobs=1).fit(counts)
+    topics = TopicModel(N_WORDS + 5, learn="em", n_jobs=1).fit(counts).topics_
+    assert topics.words.sum(axis=1) == pytest.approx(1.0)
+    assert np.isfinite(topics.weights).all()

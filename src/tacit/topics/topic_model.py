@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.core.limits import MOST_MEMORY, memory_bytes
 from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
 from tacit.topics.model_files import TOPIC_MODEL
 from tacit.topics.topic_queries import TopicQueries, check_width
@@ -58,6 +59,10 @@ class TopicModel(TopicQueries):
         How the tensor of moments is decomposed, see `tacit.core.linalg.tensor_power.decompose`.
     n_steps : int
         Variational steps of ``learn="auto"``.
+    max_memory : int or str
+        Memory that moments and topics may need at most, in bytes or as "8GB": 68 bytes for each triple of
+        topics and 176 for each pair of a word and a topic, measured. More topics are refused before
+        anything is allocated.
     n_jobs : int, optional
         Threads; by default all processors. The model does not depend on it.
     random_state : int, Generator or None
@@ -110,6 +115,7 @@ class TopicModel(TopicQueries):
         cap: int | Literal["auto"] | None = "auto",
         solver: str = "jacobi",
         n_steps: int = 10,
+        max_memory: int | str = MOST_MEMORY,
         n_jobs: int | None = None,
         random_state: Any = 0,
         progress: Any = None,
@@ -123,6 +129,7 @@ class TopicModel(TopicQueries):
         self.cap = cap
         self.solver = solver
         self.n_steps = n_steps
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
@@ -147,6 +154,8 @@ class TopicModel(TopicQueries):
             Counts that are negative or not whole, no words, a vocabulary that does not fit.
         RankError
             The documents determine fewer topics; it says how many.
+        TooExpensiveError
+            So many topics would need more than `max_memory`.
         """
         from tacit.topics.data.read_documents import document_batches
 
@@ -236,6 +245,7 @@ class TopicModel(TopicQueries):
             weighting=Weighting(self.weighting, cap),  # type: ignore[arg-type]
             solver=self.solver,
             n_steps=int(self.n_steps),
+            max_memory=memory_bytes(self.max_memory, "max_memory"),
             seed=seed_from(self.random_state),
             n_jobs=self._threads(),
         )

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import check_memory, shown
 from tacit.core.progress import Report, silent
-from tacit.errors import DataError, RankError
+from tacit.errors import DataError, RankError, TooExpensiveError
 from tacit.topics.data.documents import Counts, DocumentBatches, Documents
 from tacit.topics.learn.spectral import (
     TopicSettings,
     choose_cap,
     fitted_alpha0,
+    moment_bytes,
     n_moment_passes,
     topics_by_moments,
 )
@@ -30,6 +32,9 @@ CANDIDATES = (5, 10, 20, 40, 80, 160)  # numbers of topics that "auto" compares
 _FEWER = (4, 3, 2, 1)  # the candidates of documents that do not determine five topics
 _FOLD = 5  # every fifth document is held out
 _EM_STEPS, _EM_TOLERANCE = 200, 1e-4  # of random starts
+_STEP_BYTES = (
+    48  # of each word of a topic: probabilities, their logarithms and counts, before and after
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +51,8 @@ def learn_topics(
 ) -> LearntModel:
     """Topics of documents: choose the bound on counts and the number of topics, then learn."""
     _check_size(batches, settings.n_topics)
+    if settings.n_topics is not None:
+        _check_memory(batches.n_words, settings.n_topics, settings)
     if settings.learn != "em":
         settings = choose_cap(batches, settings)
     batches = _CountedBatches(batches)
@@ -88,6 +95,17 @@ def _check_size(batches: DocumentBatches, n_topics: int | None) -> None:
         )
 
 
+def _check_memory(n_words: int, n_topics: int, settings: TopicSettings) -> None:
+    """Refuse more topics than fit memory."""
+    steps = _STEP_BYTES * n_words * n_topics if settings.learn != "moments" else 0
+    check_memory(
+        f"n_topics={shown(n_topics)} of {n_words} words",
+        steps if settings.learn == "em" else max(steps, moment_bytes(n_words, n_topics)),
+        settings.max_memory,
+        'use fewer topics, or learn="em", which needs no moments',
+    )
+
+
 class _CountedBatches(DocumentBatches):
     """Batches whose words and lengths are counted in the first pass."""
 
@@ -115,6 +133,7 @@ class _CountedBatches(DocumentBatches):
 def _learn(
     batches: DocumentBatches, n_topics: int, settings: TopicSettings, report: Report
 ) -> tuple[Topics, dict[str, Any]]:
+    _check_memory(batches.n_words, n_topics, settings)
     course: dict[str, Any] = {}
     n_moments = 0  # passes of moments
     if settings.learn == "em":
@@ -173,7 +192,7 @@ def _learn_best(
     """Topics of all documents: of the numbers that they determine, the one with the lowest perplexity."""
     *candidates, last = sorted(perplexities, key=lambda number: perplexities[number])
     for number in candidates:
-        with suppress(RankError):
+        with suppress(RankError, TooExpensiveError):
             return _learn(batches, number, settings, report)
     return _learn(batches, last, settings, report)
 
@@ -205,7 +224,7 @@ def _held_out_perplexities(
         report(place / len(CANDIDATES), f"{number} topics")
         try:
             perplexities[number] = perplexity(number)
-        except RankError:
+        except (RankError, TooExpensiveError):
             break
         n_worse = n_worse + 1 if perplexities[number] > min(perplexities.values()) else 0
         if n_worse == 2:

@@ -15,7 +15,7 @@ from tacit.topics.data.documents import SAMPLE, Counts, DocumentBatches
 from tacit.topics.learn.decomposition import LearntTopics, topics_of_moments
 from tacit.topics.learn.variational import fitting_alpha
 from tacit.topics.model.topics import Topics
-from tacit.topics.moments.whitened import topic_moments
+from tacit.topics.moments.whitened import MORE, topic_moments
 from tacit.topics.moments.word_moments import DocumentMoments, Weighting
 from tacit.topics.query.quality import completion_perplexity, repetition
 
@@ -36,6 +36,7 @@ _ALPHA0_SAMPLE = 500  # documents that compare two sums of parameters
 _PRODUCTS, _FILE_PRODUCTS = 5, 3  # passes for pairs over documents in memory and in files
 _FOLD = 5  # every fifth document of the sample is held out
 _ALPHA = 0.1  # of each topic: the start of the fit of Dirichlet parameters
+_TRIPLE_BYTES, _COLUMN_BYTES = 68, 176  # see `moment_bytes`
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class TopicSettings:
     weighting: Weighting
     solver: str
     n_steps: int
+    max_memory: int  # bytes
     seed: int
     n_jobs: int
     bursty: bool = False  # whether documents repeat words more than topics explain
@@ -99,6 +101,16 @@ def n_moment_passes(batches: DocumentBatches) -> int:
     return 1 + (_PRODUCTS if batches.in_memory else _FILE_PRODUCTS)
 
 
+def moment_bytes(n_words: int, n_topics: int) -> int:
+    """Memory that moments of so many topics need.
+
+    Measured (tracemalloc, 100 to 300 topics of 2,000 words, 20 of 50,000): 8.2 cubes of triples while the
+    sums are made symmetric, and 21 numbers for each pair of a word and a direction of pairs.
+    """
+    n_topics = min(n_topics, n_words)  # more are refused once the pairs are counted
+    return _TRIPLE_BYTES * n_topics**3 + _COLUMN_BYTES * n_words * (n_topics + MORE)
+
+
 def topics_by_moments(
     batches: DocumentBatches, passes: Iterable[Counts], n_topics: int, settings: TopicSettings
 ) -> tuple[Topics, dict[str, Any]]:
@@ -115,14 +127,14 @@ def topics_by_moments(
     from tacit.core.threads import one_blas_thread
 
     alone = settings.learn == "moments"
+    room_for_spare = moment_bytes(batches.n_words, 2 * n_topics) <= settings.max_memory
     alpha0 = 0.0 if settings.single else settings.alpha0
     with one_blas_thread():
         moments = topic_moments(
             DocumentMoments(passes, batches.n_words, settings.weighting),
             n_topics,
-            n_spare="auto"
-            if alone
-            else 0,  # variational steps merge topics where there are too few
+            # Variational steps merge topics where there are too few.
+            n_spare="auto" if alone and room_for_spare else 0,
             n_products=n_moment_passes(batches) - 1,
             random_state=settings.seed,
         )
