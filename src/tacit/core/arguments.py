@@ -10,7 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ArgumentTypeError
+
+_LONGEST_NAME = 200  # characters of what is compared with known names
+MOST_COUNT = 2**31 - 1  # of anything that an argument counts: states, bins, steps, rows
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
@@ -18,10 +22,10 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     if isinstance(value, str) and value in choices:
         return
     if len(choices) == 1:
-        raise ArgumentError(f"{name}={value!r}; give a number, or {choices[0]!r}")
+        raise ArgumentError(f"{name}={shown(value)}; give a number, or {choices[0]!r}")
     listed = ", ".join(repr(choice) for choice in choices)
     guess = did_you_mean(value, choices)
-    raise ArgumentError(f"{name}={value!r} is not known{guess} Choose one of {listed}")
+    raise ArgumentError(f"{name}={shown(value)} is not known{guess} Choose one of {listed}")
 
 
 def did_you_mean(value: object, known: Iterable[Any]) -> str:
@@ -38,8 +42,9 @@ def did_you_mean(value: object, known: Iterable[Any]) -> str:
 
 def near_to(value: object, known: Iterable[Any]) -> list[Any]:
     """The one of the known names that is near to a text, if any is."""
+    if isinstance(value, Integral) or len(text := str(value).casefold()) > _LONGEST_NAME:
+        return []
     texts = {str(name).casefold(): name for name in known}
-    text = str(value).casefold()
     near = difflib.get_close_matches(text, texts, n=1) if len(text) > 1 else []
     return [texts[name] for name in near]
 
@@ -61,13 +66,20 @@ def check_count(
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         other = "" if none_is is None else f", or None for {none_is}"
         other += "" if word is None else f", or {word!r}"
-        raise ArgumentError(f"{name}={value!r}; give an integer of at least 1{other}")
+        raise ArgumentError(f"{name}={shown(value)}; give an integer of at least 1{other}")
+    _check_most(name, value)
 
 
 def check_rows(name: str, value: Any) -> None:
     """Raise an `ArgumentError` unless a value is an integer that is not negative."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise ArgumentError(f"{name}={value!r}; give an integer that is not negative")
+        raise ArgumentError(f"{name}={shown(value)}; give an integer that is not negative")
+    _check_most(name, value)
+
+
+def _check_most(name: str, value: Any) -> None:
+    if value > MOST_COUNT:
+        raise ArgumentError(f"{name}={shown(value)}; give an integer of at most {MOST_COUNT}")
 
 
 def check_number(
@@ -91,12 +103,19 @@ def check_number(
     """
     if (value is None and none_is is not None) or (isinstance(value, str) and value == word):
         return
-    number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    number = isinstance(value, Real) and not isinstance(value, bool) and _is_finite(value)
     if not number or value < 0 or (positive and value == 0):
         requirement = "a positive number" if positive else "a number that is not negative"
         others = [f"None for {none_is}"] if none_is is not None else []
         others += [repr(word)] if word is not None else []
-        raise ArgumentError(f"{name}={value!r}; give {', or '.join([requirement, *others])}")
+        raise ArgumentError(f"{name}={shown(value)}; give {', or '.join([requirement, *others])}")
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond any float
+        return False
 
 
 def checked_rates(learning_rate: Any, also: str = ", or several") -> tuple[float, ...]:
@@ -105,7 +124,7 @@ def checked_rates(learning_rate: Any, also: str = ", or several") -> tuple[float
     numbers = [isinstance(rate, Real) and not isinstance(rate, bool) for rate in rates]
     if not rates or not all(numbers) or not all(0.5 < rate <= 1 for rate in rates):
         raise ArgumentError(
-            f"learning_rate={learning_rate!r}; give a number above 0.5 and up to 1{also}: step sizes "
+            f"learning_rate={shown(learning_rate)}; give a number above 0.5 and up to 1{also}: step sizes "
             f"are (t + 2) ** -learning_rate, whose running means converge in this range only"
         )
     return tuple(map(float, rates))
@@ -115,7 +134,7 @@ def checked_rate(learning_rate: Any) -> float:
     """The learning rate of stepwise EM where only one may be given."""
     rates = checked_rates(learning_rate, also="")
     if len(rates) > 1:
-        raise ArgumentError(f"learning_rate={learning_rate!r}; give a single number")
+        raise ArgumentError(f"learning_rate={shown(learning_rate)}; give a single number")
     return rates[0]
 
 
@@ -129,7 +148,9 @@ def seed_from(random_state: Any) -> int:
     """
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         if random_state < 0:
-            raise ArgumentError(f"random_state={random_state}; give one that is not negative")
+            raise ArgumentError(
+                f"random_state={shown(random_state)}; give one that is not negative"
+            )
         return int(random_state)
     return int(generator_from(random_state).integers(2**32))
 
@@ -144,7 +165,7 @@ def generator_from(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ArgumentTypeError(
-            f"random_state={random_state!r}; give an integer that is not negative, a numpy "
+            f"random_state={shown(random_state)}; give an integer that is not negative, a numpy "
             f"Generator, or None"
         ) from error
 
@@ -152,9 +173,9 @@ def generator_from(random_state: Any) -> np.random.Generator:
 def check_known_preset(preset: str | None) -> None:
     """Raise an `ArgumentError` unless a preset is None or "printed"."""
     if preset not in (None, "printed"):
-        raise ArgumentError(f'preset={preset!r} is not known; give None or "printed"')
+        raise ArgumentError(f'preset={shown(preset)} is not known; give None or "printed"')
 
 
 def preset_contradiction(name: str, value: Any, needed: str) -> ArgumentError:
     """The error of an argument that contradicts preset="printed"."""
-    return ArgumentError(f'{name}={value!r} does not go with preset="printed"; give {needed}')
+    return ArgumentError(f'{name}={shown(value)} does not go with preset="printed"; give {needed}')

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count
+from tacit.core.limits import shown
 from tacit.core.progress import Report, reporting
 from tacit.errors import ArgumentError
 from tacit.language.language_queries import LanguageModel
@@ -237,6 +238,9 @@ class KneserNeyLM(BackoffLM):
 
     def fit_counts(self, counts: GramCounts) -> Self:
         """Learn from counted n-grams, for instance of many texts added; `order` and `pads` are theirs."""
+        from tacit.language.moments.ngram_counts import check_counts
+
+        check_counts(counts)
         self._check_arguments()
         with reporting(self.progress) as report:
             return self._learn(counts, report)
@@ -282,5 +286,5 @@ class KneserNeyLM(BackoffLM):
         self._check_text_arguments()
         for name in ("modified", "interpolated"):
             if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ArgumentError(f"{name}={getattr(self, name)!r}; give True or False")
+                raise ArgumentError(f"{name}={shown(getattr(self, name))}; give True or False")
         self._given(self.order)

@@ -193,6 +193,9 @@ class PowerLowRankLM(LanguageModel):
 
     def fit_counts(self, counts: GramCounts, *, validation: Corpus | None = None) -> Self:
         """Learn from counted n-grams, for instance of many texts added; `order` and `pads` are theirs."""
+        from tacit.language.moments.ngram_counts import check_counts
+
+        check_counts(counts)
         self._check_arguments()
         with reporting(self.progress) as report:
             return self._learn(counts, validation, report)

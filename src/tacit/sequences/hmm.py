@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 WITH_WINDOWS = ("auto", "spectral", "tensor")  # learners that use moments of pasts and futures
 
+MOST_STATES = 20_000  # 3.2 GB of transitions
+
 
 class HMM(HMMForecasts):
     """A hidden Markov model: a chain of hidden states, each of which emits a symbol or numbers.
@@ -325,6 +327,10 @@ class HMM(HMMForecasts):
             check_choice("n_states", self.n_states, ("auto",))
         else:
             check_count("n_states", self.n_states)
+            if self.n_states > MOST_STATES:
+                raise ArgumentError(
+                    f"n_states={self.n_states}; give at most {MOST_STATES}: transitions are a dense matrix"
+                )
         reach, given = self._given_features()
         for name in ("n_restarts", "max_iter"):
             check_count(name, getattr(self, name))

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.table import Column
+from tacit.core.limits import shown
+from tacit.errors import ArgumentError
 
 # A column of floats with more distinct values than this is cut; with fewer, each value is a category.
 MOST_DISTINCT_FLOATS = 20
@@ -16,6 +18,8 @@ MOST_DISTINCT_FLOATS = 20
 _MOST_ROWS = 2**17
 
 Floats = NDArray[np.float64]
+
+MOST_BINS = 10**6  # of a column
 
 
 def binned_column(
@@ -40,6 +44,7 @@ def binned_column(
         Whether the values are days since 1970-01-01, and the bins are to be called by dates.
     """
     reached = np.cumsum(weights)
+    _check_bins(n_bins)
     targets = np.arange(1, n_bins) / n_bins * reached[-1]
     cuts = np.unique(values[np.searchsorted(reached, targets)])
     cuts = cuts[cuts < values[-1]]  # nothing lies above the largest value
@@ -69,6 +74,7 @@ def even_cuts(values: Floats, n_bins: int, weights: Floats | None = None) -> Flo
     weights : (row,) float64, optional
         How much each row counts.
     """
+    _check_bins(n_bins)
     values, weights = some_rows(values, weights)
     if weights is None:
         ordered = np.sort(values)
@@ -138,3 +144,8 @@ def bin_labels(cuts: Floats, *, dates: bool = False) -> tuple[str, ...]:
             break
     inner = [f"{low} to {high}" for low, high in pairwise(texts)]
     return (f"up to {texts[0]}", *inner, f"above {texts[-1]}")
+
+
+def _check_bins(n_bins: int) -> None:
+    if n_bins > MOST_BINS:
+        raise ArgumentError(f"n_bins={shown(n_bins)}; give at most {MOST_BINS}")

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ArgumentTypeError
 
 Array = NDArray[np.float64]
@@ -177,7 +178,7 @@ def kernel_of(kernel: Any) -> Kernel | TabulatedKernel:
         return Kernel(kernel)
     if not callable(kernel):
         raise ArgumentTypeError(
-            f"kernel={kernel!r}; give one of {KERNELS}, or a function of the distance in bandwidths"
+            f"kernel={shown(kernel)}; give one of {KERNELS}, or a function of the distance in bandwidths"
         )
     problem = problem_with(heights := _heights_by(kernel))
     if problem:

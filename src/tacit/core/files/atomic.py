@@ -11,9 +11,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tacit.core.files.temporary import sync_file, sync_folder, temporary_folder
-from tacit.errors import FileWriteError, TacitError
+from tacit.core.limits import shown
+from tacit.errors import ArgumentError, ArgumentTypeError, FileWriteError, TacitError
 
 
 @contextmanager
@@ -49,6 +51,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     ...     (Path(folder) / "a.txt").read_text()
     'whole'
     """
+    check_path(path)
     target = Path(os.path.realpath(path))  # a link stays a link, to the new file
     try:
         if target.is_dir():
@@ -67,6 +70,14 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         check_folder(path)
         reason = error.strerror or str(error)
         raise FileWriteError(f"{str(path)!r} cannot be written: {reason}") from error
+
+
+def check_path(path: Any) -> None:
+    """Raise an `ArgumentTypeError` unless a path is one, an `ArgumentError` where it has a NUL character."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise ArgumentTypeError(f"a path is needed, a text or pathlib.Path, not {shown(path)}")
+    if "\0" in os.fspath(path):
+        raise ArgumentError(f"the path {shown(os.fspath(path))} has a NUL character; remove it")
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import __version__
-from tacit.core.files.atomic import atomic_path, check_folder
+from tacit.core.files.atomic import atomic_path, check_folder, check_path
 from tacit.core.files.json_values import from_json, to_json
-from tacit.core.input.missing_files import missing_file
+from tacit.core.input.missing_files import is_file, missing_file
 from tacit.errors import ArgumentError, FileFormatError, FileWriteError
 
 FORMAT = 3
@@ -90,6 +90,7 @@ def write_file(
 
 def check_suffix(path: str | os.PathLike[str]) -> None:
     """Raise an `ArgumentError` unless the path ends in ``.tacit``, a `FileWriteError` without its folder."""
+    check_path(path)
     target = Path(path)
     if target.suffix != SUFFIX:
         suggestion = target.name + SUFFIX if not target.suffix else target.with_suffix(SUFFIX).name
@@ -111,7 +112,8 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, N
     """
     from safetensors import SafetensorError, safe_open
 
-    if not Path(path).is_file():
+    check_path(path)
+    if not is_file(path):
         raise missing_file(path, "model file")
     arrays: dict[str, NDArray[Any]] = {}
     try:

@@ -7,7 +7,24 @@ from pathlib import Path
 
 from tacit.errors import MissingDataError
 
+_LONGEST = 255  # characters of a name that a file may have
 _ALIKE = 0.5  # of two names before their endings
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file; there is none whose name is too long for the system."""
+    try:
+        return Path(path).is_file()
+    except OSError:
+        return False
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file, folder or pipe; see `is_file`."""
+    try:
+        return Path(path).exists()
+    except OSError:
+        return False
 
 
 def missing_file(
@@ -24,13 +41,17 @@ def missing_file(
         What else to do, where no such name is near.
     """
     text = f"there is no {what} {str(path)!r}"
-    if Path(path).is_dir():
-        return MissingDataError(f"{text}: it is a folder")
-    near = near_name(Path(path))
-    if near:
-        return MissingDataError(f"{text}, but there is {near!r}")
-    if not Path(path).parent.is_dir():
-        return MissingDataError(f"{text}: the folder {str(Path(path).parent)!r} does not exist")
+    try:
+        if Path(path).is_dir():
+            return MissingDataError(f"{text}: it is a folder")
+        near = near_name(Path(path))
+        if near:
+            return MissingDataError(f"{text}, but there is {near!r}")
+        if not Path(path).parent.is_dir():
+            folder = str(Path(path).parent)
+            return MissingDataError(f"{text}: the folder {folder!r} does not exist")
+    except (OSError, ValueError) as error:  # too long a name, or one with a NUL character
+        return MissingDataError(f"{text}: {getattr(error, 'strerror', None) or error}")
     return MissingDataError(f"{text}; {advice}" if advice else text)
 
 
@@ -38,7 +59,7 @@ def near_name(path: Path) -> str | None:
     """The name of something that may be meant by a path where nothing is."""
     import difflib
 
-    if path.exists() or not path.parent.is_dir():
+    if len(path.name) > _LONGEST or is_there(path) or not path.parent.is_dir():
         return None
     names = [file.name for file in path.parent.iterdir()]
     for near in difflib.get_close_matches(path.name, names):

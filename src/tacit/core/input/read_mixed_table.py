@@ -32,7 +32,8 @@ from tacit.core.input.read_table import _places_of, check_anything_left
 from tacit.core.input.sample_weight import as_weights, checked_weights
 from tacit.core.input.table import Column, unknown_column_text
 from tacit.core.input.values import Distinct, Raw, as_numbers
-from tacit.errors import ArgumentError, ColumnError, DataError
+from tacit.core.limits import shown
+from tacit.errors import ArgumentError, ArgumentTypeError, ColumnError, DataError
 
 Floats = NDArray[np.float64]
 
@@ -321,6 +322,9 @@ def _learnt(
 def _first_sight(
     block: Block, continuous: Collection[Hashable], categorical: Collection[Hashable]
 ) -> list[_Watched]:
+    for argument, given in (("continuous", continuous), ("categorical", categorical)):
+        if isinstance(given, str) or not isinstance(given, Collection):
+            raise ArgumentTypeError(f"{argument}={shown(given)}; give names of columns in a list")
     labels = block.labels or block.names
     names = dict(zip((*block.names, *labels), block.names * 2, strict=True))
     for label in (*continuous, *categorical):

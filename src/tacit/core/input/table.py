@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import did_you_mean
+from tacit.core.limits import shown
 from tacit.errors import ColumnError, DataError, FileFormatError
 
 Codes = NDArray[np.int16 | np.int32]
@@ -277,16 +278,14 @@ def empty_codes(n_rows: int, schema: Schema) -> Codes:
 
 def unknown_column_text(name: object, known: Sequence[Hashable]) -> str:
     """The words for a column that is not there: what is near, and what there is."""
-    return (
-        f"there is no column {name!r}{did_you_mean(name, known)} The columns are {listing(known)}"
-    )
+    return f"there is no column {shown(name)}{did_you_mean(name, known)} The columns are {listing(known)}"
 
 
 def listing(values: Iterable[Any], most: int = 8) -> str:
     """Some values side by side, for the words of an error."""
-    shown = list(values)
-    more = f", ... ({len(shown)} in all)" if len(shown) > most else ""
-    return ", ".join(repr(value) for value in shown[:most]) + more
+    listed = list(values)
+    more = f", ... ({len(listed)} in all)" if len(listed) > most else ""
+    return ", ".join(shown(value) for value in listed[:most]) + more
 
 
 def check_names(names: Sequence[str]) -> None:

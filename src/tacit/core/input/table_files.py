@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.core.input.missing_files import missing_file
+from tacit.core.input.missing_files import is_file, missing_file
 from tacit.core.input.values import Raw, raw_from_arrow
 from tacit.errors import DataError
 
@@ -45,7 +45,7 @@ def path_columns(path: Path) -> PathColumns:
             f"{str(path)!r} is not a kind of file that is read here; "
             f"the kinds are {', '.join(SUFFIXES)}"
         )
-    if not path.is_file():
+    if not is_file(path):
         raise missing_file(path)
     import pyarrow as pa
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from tacit.core.input.missing_files import near_name
+from tacit.core.input.missing_files import is_there, near_name
 from tacit.core.threads import ahead
 from tacit.errors import ArgumentTypeError, DataError, FileFormatError, MissingDataError
 
@@ -82,12 +82,12 @@ def _fraction(read: list[int], done: int, total: int) -> float:
 
 
 def _size(path: Path) -> int:
-    if path.exists() and not path.is_dir():  # a file, or a pipe
+    if is_there(path) and not path.is_dir():  # a file, or a pipe
         return path.stat().st_size
     near = near_name(path)
     if near:
         raise MissingDataError(f"{str(path)!r} is no file, but there is {near!r}")
-    kind = "a folder" if path.is_dir() else "no file"
+    kind = "a folder" if is_there(path) else "no file"
     raise MissingDataError(
         f"{str(path)!r} is {kind}; give a file of text, or lines of text in a list: [line, ...]"
     )

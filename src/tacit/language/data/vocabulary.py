@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import DataError
+from tacit.core.limits import shown
+from tacit.errors import ArgumentTypeError, DataError
 
 Bytes = NDArray[np.uint8]
 Ids = NDArray[np.int32]
@@ -83,6 +84,7 @@ class Vocabulary:
         DataError
             A word occurs twice, is empty, or has blanks in it.
         """
+        words = checked_words(words)
         others = [word for word in words if word not in SPECIAL]
         listed = [*SPECIAL, *others]
         if len(set(listed)) != len(listed):
@@ -168,7 +170,9 @@ class Vocabulary:
     def ids(self, words: Iterable[str]) -> Ids:
         """(word,) the numbers of some words; 0 for unknown ones."""
         get = self._places.get
-        return np.array([get(word.encode(), UNKNOWN) for word in words], dtype=np.int32)
+        return np.array(
+            [get(word.encode(), UNKNOWN) for word in checked_words(words)], dtype=np.int32
+        )
 
     def line_places(self, line: str) -> list[int]:
         """The numbers of the words of a line, as a list."""
@@ -236,3 +240,12 @@ def joint_vocabulary(
         new_places = [places.get(word, UNKNOWN) for word in words]
         maps.append(np.array([UNKNOWN, BEGIN, END, *new_places], dtype=np.int32))
     return Vocabulary.of_bytes([*special, *frequent]), maps
+
+
+def checked_words(words: Any) -> Sequence[str]:
+    """Words as a list, once all of them are texts; a text is the sequence of its characters."""
+    listed = list(words) if isinstance(words, Iterable) else [words]
+    wrong = next((word for word in listed if not isinstance(word, str)), None)
+    if wrong is not None or not isinstance(words, Iterable):
+        raise ArgumentTypeError(f"words must be texts in a list, but one is {shown(wrong)}")
+    return listed

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from tacit.core.files.temporary import locked, remove_dead, temporary_folder
-from tacit.core.limits import memory_bytes
+from tacit.core.input.missing_files import is_there
+from tacit.core.limits import memory_bytes, shown
 from tacit.core.progress import Report, silent
 from tacit.errors import (
     ArgumentError,
@@ -120,7 +121,7 @@ def count_on_disk(
 
 
 def _is_pipe(path: Path) -> bool:
-    return path.exists() and not (path.is_file() or path.is_dir())
+    return is_there(path) and not (path.is_file() or path.is_dir())
 
 
 @contextmanager
@@ -222,7 +223,9 @@ def _place(folder: Any) -> Iterator[Path]:
             yield Path(name)
         return
     if not isinstance(folder, str | os.PathLike):
-        raise ArgumentTypeError(f"folder={folder!r}; give a path, or None for a temporary folder")
+        raise ArgumentTypeError(
+            f"folder={shown(folder)}; give a path, or None for a temporary folder"
+        )
     given = Path(folder)
     is_new = not given.exists()
     with ExitStack() as stack:
@@ -325,7 +328,7 @@ def _together(parts: Sequence[Corpus], known: Vocabulary) -> Corpus:
 
 def _is_done(path: Path, notes: dict[str, Any], known: Vocabulary) -> bool:
     """Whether a folder holds this piece already."""
-    if not path.exists():
+    if not is_there(path):
         return False
     try:
         counts, stored_notes = read_counts(path)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, DataError
 from tacit.language.data.vocabulary import BEGIN
 from tacit.language.model.backoff import Discounts, GramModel, gram_model, gram_offsets
@@ -74,16 +75,16 @@ def given_discounts(
     """
     try:
         table = np.asarray(discounts, dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise ArgumentError(f"discounts={discounts!r} are not numbers; {_WANTED}") from error
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ArgumentError(f"discounts={shown(discounts)} are not numbers; {_WANTED}") from error
     if table.ndim < 2:
         table = np.tile(np.atleast_1d(table), (order, 1))
     if table.ndim != 2 or table.shape[0] != order or table.shape[1] not in (1, 3):
-        raise ArgumentError(f"discounts={discounts!r} have shape {table.shape}; {_WANTED}")
+        raise ArgumentError(f"discounts={shown(discounts)} have shape {table.shape}; {_WANTED}")
     table = np.broadcast_to(table, (order, 3))
     if not ((table >= 0) & (table <= [1, 2, 3])).all():
         raise ArgumentError(
-            f"discounts={discounts!r}; give numbers from 0 to the count: 1, 2 and 3"
+            f"discounts={shown(discounts)}; give numbers from 0 to the count: 1, 2 and 3"
         )
     return [Discounts((row[0], row[1], row[2]), "given") for row in table.tolist()]
 

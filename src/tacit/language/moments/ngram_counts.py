@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, DataError, TooExpensiveError
+from tacit.core.limits import shown
+from tacit.errors import ArgumentError, ArgumentTypeError, DataError, TooExpensiveError
 from tacit.language.data.corpus import Corpus
 from tacit.language.data.vocabulary import BEGIN, END, Vocabulary, joint_vocabulary
 
@@ -329,3 +330,11 @@ def joint_counts(
         known, maps = joint_vocabulary(pairs, min_count=min_count, n_words=n_words)
         parts = [part.renamed(known, places) for part, places in zip(parts, maps, strict=True)]
     return reduce(add, parts)
+
+
+def check_counts(counts: Any) -> None:
+    """Raise an `ArgumentTypeError` unless what is given are counted n-grams."""
+    if not isinstance(counts, GramCounts):
+        raise ArgumentTypeError(
+            f"counts must be a GramCounts, not {shown(counts)}; read a folder of counts first, or use fit"
+        )

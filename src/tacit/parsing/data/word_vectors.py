@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice
+from tacit.core.input.missing_files import is_file
 from tacit.errors import DataError, FileFormatError, MissingDataError
 from tacit.parsing.data.parse_trees import text_lines
 
@@ -158,7 +159,7 @@ def brown_identity_vectors(clusters: dict[str, str]) -> WordVectors:
 
 
 def _from_arrays(path: Path) -> WordVectors:
-    if not path.is_file():
+    if not is_file(path):
         raise MissingDataError(f"there is no file {str(path)!r}")
     try:
         with np.load(path, allow_pickle=False) as arrays:

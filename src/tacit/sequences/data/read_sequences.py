@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from tacit.core.input.chunks import check_size
 from tacit.core.input.values import Distinct
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ArgumentTypeError, DataError, SymbolWarning
 from tacit.sequences.data.fasta import SUFFIXES as FASTA_SUFFIXES
 from tacit.sequences.data.fasta import read_fasta
@@ -358,7 +359,7 @@ def _counts(lengths: Any) -> Integers:
     is_integral = counts.dtype.kind in "iu" or len(counts) == 0
     if counts.ndim != 1 or not is_integral or (counts < 0).any():
         raise DataError(
-            f"lengths must be integers of at least zero, one for each sequence, not {lengths!r:.80}"
+            f"lengths must be integers of at least zero, one for each sequence, not {shown(lengths)}"
         )
     return counts.astype(np.int64)
 

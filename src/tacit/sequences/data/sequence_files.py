@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from tacit.core.input.missing_files import missing_file
+from tacit.core.input.missing_files import is_file, missing_file
 from tacit.core.input.table_files import read_csv
 from tacit.errors import FileFormatError
 from tacit.sequences.data.sequences import Codes, Integers
@@ -57,7 +57,7 @@ def opened_text(path: Path) -> Iterator[IO[str]]:
     FileFormatError
         It is not text, or a damaged compressed file.
     """
-    if not path.is_file():
+    if not is_file(path):
         advice = "a text that is itself a sequence of characters is given as [list(text)]"
         raise missing_file(path, advice=advice)
     try:
@@ -95,7 +95,7 @@ def table_in(path: Path) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not path.is_file():
+    if not is_file(path):
         raise missing_file(path)
     try:
         return pq.read_table(path) if plain_suffix(path) == ".parquet" else read_csv(path)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.input.missing_files import missing_file
+from tacit.core.input.missing_files import is_there, missing_file
 from tacit.core.input.text import text_sources
 from tacit.core.limits import ENTRIES_PER_BYTE, FREE_ENTRIES, check_entries
 from tacit.errors import ArgumentError, DataError, FileFormatError
@@ -101,7 +101,7 @@ def _check_size(path: Path, what: str, size: int) -> None:
 
 
 def _beginning(path: Path) -> bytes:
-    if path.is_dir() or not path.exists():
+    if not is_there(path) or path.is_dir():
         raise missing_file(path, "file of documents", "give the path of one, or documents as lists")
     source = next(text_sources(path))
     start = b""

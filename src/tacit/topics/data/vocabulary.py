@@ -8,7 +8,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from tacit.core.input.missing_files import missing_file
+from tacit.core.input.missing_files import is_there, missing_file
 from tacit.errors import ArgumentTypeError, DataError, FileFormatError
 from tacit.topics.data.documents import Documents
 
@@ -66,7 +66,7 @@ def _in_places(words: Mapping[Any, Any]) -> tuple[str, ...]:
 
 def read_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """The words of a vocabulary file, one a line."""
-    if not Path(path).exists():
+    if not is_there(path):
         raise missing_file(path, "file of words", "give one with a word a line, or a list of words")
     lines = text_lines(Path(path))
     while lines and not lines[-1].strip():

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.input.missing_files import missing_file
+from tacit.core.input.missing_files import is_file, missing_file
 from tacit.core.limits import check_entries, shown
 from tacit.errors import FileFormatError
 from tacit.trees.files.bif_network import BifNetwork, BifTable, BifVariable, check_once
@@ -40,7 +40,7 @@ def read_bif(path: str | os.PathLike[str]) -> BifNetwork:
     FileFormatError
         It is not BIF, or not of discrete variables; the message names the line.
     """
-    if not Path(path).is_file():
+    if not is_file(path):
         raise missing_file(path, "BIF file")
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tacit.core.input.missing_files import is_file
 from tacit.errors import ArgumentTypeError, MissingDataError, TopologyError
 from tacit.trees.structure.newick import read_newick
 
@@ -51,10 +52,10 @@ def newick_text(text: str | os.PathLike[str]) -> str:
     if isinstance(text, str):
         if text.rstrip().endswith(";"):
             return text
-        if "(" in text and not Path(text).is_file():
+        if "(" in text and not is_file(text):
             return text
     path = Path(text)
-    if not path.is_file():
+    if not is_file(path):
         raise MissingDataError(f"{str(path)!r} is neither Newick text (';' ends it) nor a file")
     try:
         return path.read_bytes().decode("utf-8-sig")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import shown
 from tacit.core.progress import Report, silent
 from tacit.core.selection import smallest_enough
 from tacit.errors import ArgumentError, ArgumentTypeError, RankError, TooExpensiveError
@@ -142,8 +143,8 @@ def check_supported(
         n_rows = table.n_rows if table.weights is None else int(np.count_nonzero(table.weights))
         if most > n_rows:
             raise RankError(
-                f"n_states={most} requested, but the data has n_samples={n_rows}, fewer rows than states; "
-                f"give more rows, or n_states<={n_rows}"
+                f"n_states={shown(most)} requested, but the data has n_samples={n_rows}, fewer rows than "
+                f"states; give more rows, or n_states<={n_rows}"
             )
         return
     if most <= min(states[: tree.n_leaves]):

@@ -1,0 +1,103 @@
+"""Wrong types and extreme values at the public doors are refused in one short line."""
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.errors import LONGEST_MESSAGE, TacitError
+
+RNG = np.random.default_rng(0)
+ROWS = {f"x{i}": RNG.integers(3, size=40) for i in range(4)}
+NUMBERS = {f"x{i}": RNG.normal(size=40) for i in range(3)}
+SEQUENCES = [list("abcab") * 3, list("bca") * 4] * 5
+HUGE = 10**5000  # Python refuses to write its digits
+TOO_LONG = "x" * 5000  # for a file name
+PATHS = [None, 3, 1.5, [], HUGE, b"m", object(), "a\0b", TOO_LONG]
+
+
+def kind(value):
+    return type(value).__name__
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return tacit.LatentTree(n_states=2).fit(ROWS)
+
+
+def refused(call, *args, **kwargs):
+    with pytest.raises(TacitError) as caught:
+        call(*args, **kwargs)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert 0 < len(message) <= LONGEST_MESSAGE
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: type(path).__name__)
+def test_path_of_a_wrong_kind_is_refused(tree, path):
+    refused(tree.save, path)
+    refused(tacit.load, path)
+
+
+@pytest.mark.parametrize(
+    "text", [TOO_LONG, "a\0b", "(a,b" * 2000, "/"], ids=["long", "nul", "tree", "/"]
+)
+def test_text_that_is_no_file_is_refused_by_every_reader(text):
+    for reader in (tacit.read_documents, tacit.read_trees, tacit.load):
+        refused(reader, text)
+    for estimator in (tacit.HMM(), tacit.TopicModel(2), tacit.KneserNeyLM(), tacit.LatentTree()):
+        refused(estimator.fit, text)
+    refused(tacit.LatentTree(structure=text, n_states=2).fit, ROWS)
+
+
+@pytest.mark.parametrize("target", [None, 30, 1.5, "y", HUGE, object(), []], ids=kind)
+def test_target_that_is_no_column_is_refused(tree, target):
+    refused(tree.query, target)
+    if target is not None:
+        refused(tree.predict_proba, ROWS, target=target)
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [1e308, 1e-320, np.nan, np.inf, -1.0, 0.0, "a", None, HUGE, 1j],
+    ids=lambda weight: type(weight).__name__ if isinstance(weight, int) else str(weight),
+)
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (tacit.LatentTree(n_states=2), ROWS),
+        (tacit.LatentClass(2), ROWS),
+        (tacit.ChowLiuTree(), ROWS),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_weights_out_of_range_are_refused(model, data, weight):
+    refused(model.fit, data, sample_weight=[weight] * 40)
+
+
+def test_weights_of_very_different_size_are_refused():
+    refused(tacit.LatentTree(n_states=2).fit, ROWS, sample_weight=[1e300] + [1e-300] * 39)
+
+
+@pytest.mark.parametrize("number", [10**9, HUGE, -1, 0, 1.5, "many", [2]], ids=kind)
+def test_numbers_of_states_and_bins_are_refused(number):
+    refused(tacit.LatentTree(n_states=number).fit, ROWS)
+    refused(tacit.LatentClass(number).fit, ROWS)
+    refused(tacit.HMM(n_states=number).fit, SEQUENCES)
+    refused(tacit.LatentTree(n_states=2, n_bins=number).fit, NUMBERS)
+    refused(tacit.KernelTree(n_bins=number).fit, NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "counts", ["path", None, 3, [], {}], ids=lambda value: type(value).__name__
+)
+def test_counts_of_a_wrong_kind_are_refused(counts):
+    refused(tacit.KneserNeyLM().fit_counts, counts)
+    refused(tacit.PowerLowRankLM().fit_counts, counts)
+
+
+@pytest.mark.parametrize("value", [3, HUGE, [3], b"ab"], ids=lambda value: type(value).__name__)
+def test_words_and_columns_of_a_wrong_kind_are_refused(value):
+    refused(tacit.KneserNeyLM(vocabulary=value).fit, [["a", "b"]] * 9)
+    refused(tacit.KernelTree(continuous=value).fit, NUMBERS)
+    refused(tacit.KernelTree(kernel=value).fit, NUMBERS)
+    refused(tacit.KneserNeyLM(discounts=HUGE).fit, [["a", "b"]] * 9)
