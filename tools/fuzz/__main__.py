@@ -24,12 +24,11 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "src")]
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
 
-import numpy as np
-
-from formats import format_targets
-from model_files import Mutant, model_targets
-from outcomes import BAD, GOOD, Result, answers_to, judged
-from workers import Job, Workers
+import numpy as np  # noqa: E402
+from formats import format_targets  # noqa: E402
+from model_files import Mutant, model_targets  # noqa: E402
+from outcomes import BAD, GOOD, Result, judged  # noqa: E402
+from workers import Job, Workers  # noqa: E402
 
 
 @cache

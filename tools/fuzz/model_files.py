@@ -10,10 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import tacit
 from mutations import Rng, mutated_arrays, mutated_bytes, mutated_plain, pick
 from outcomes import answers_to
 from questions import questions_for
+
+import tacit
 
 STORED = Path(__file__).parents[2] / "tests" / "files" / "stored"
 
@@ -57,14 +58,14 @@ class ModelTarget:
         """Bytes changed at random, or the content edited and signed again."""
         header, arrays = self._parts
         what = int(rng.integers(10))
-        if what < 2:  # noqa: PLR2004  two tenths
+        if what < 2:
             content = mutated_bytes(rng, self._content, other)
             return Mutant({"m.tacit": content}, damaged="digest" in header)
-        if what == 2:  # noqa: PLR2004
+        if what == 2:
             return Mutant({"m.tacit": _other_container(rng, self._content)}, damaged=False)
-        if what < 6:  # noqa: PLR2004
+        if what < 6:
             header = mutated_plain(rng, header, _OWN)
-        elif what < 9 or not header:  # noqa: PLR2004
+        elif what < 9 or not header:
             arrays = mutated_arrays(rng, arrays)
         else:
             header, arrays = mutated_plain(rng, header, _OWN), mutated_arrays(rng, arrays)
@@ -83,7 +84,7 @@ def signed(header: dict[str, Any], arrays: dict[str, Any], *, doubled: bool = Fa
     import numpy as np
     from safetensors.numpy import save
 
-    with_digest = header.get("format", 3) == 3 or "digest" in header  # noqa: PLR2004
+    with_digest = header.get("format", 3) == 3 or "digest" in header
     text = json.dumps({**header, "digest": _OPEN} if with_digest else header)
     if doubled:
         text = text.replace("{", '{"arguments": {}, ', 1)
@@ -112,7 +113,7 @@ def _other_container(rng: Rng, content: bytes) -> bytes:
     plain = json.loads(head.get("__metadata__", {}).get("tacit", "{}"))
     if "digest" in plain:
         head["__metadata__"]["tacit"] = json.dumps({**plain, "digest": _OPEN})
-    if what == 2:  # noqa: PLR2004  one of four
+    if what == 2:
         text = '{"estimator": "LatentTree", "format": 3, "digest": "' + _OPEN + '", "arguments": '
         head["__metadata__"] = {"tacit": text + "[" * 100_000 + "]" * 100_000 + "}"}
     else:
@@ -129,4 +130,4 @@ def model_targets() -> list[ModelTarget]:
 
 def classes_covered() -> set[str]:
     """The classes of the stored files."""
-    return {target._parts[0]["estimator"] for target in model_targets()}  # noqa: SLF001
+    return {target._parts[0]["estimator"] for target in model_targets()}

@@ -118,20 +118,20 @@ def _mutate(rng: Rng, data: bytearray, other: bytes) -> None:
     what = int(rng.integers(9))
     if what in (0, 1) and size:
         data[min(at, size - 1)] ^= 1 << int(rng.integers(8))
-    elif what == 2:  # noqa: PLR2004  one of nine
+    elif what == 2:
         data[at:end] = rng.integers(0, 256, end - at, dtype=np.uint8).tobytes()
-    elif what == 3:  # noqa: PLR2004
+    elif what == 3:
         del data[at : end if rng.random() < 0.5 else size]
-    elif what == 4:  # noqa: PLR2004
+    elif what == 4:
         data[at:at] = data[at:end]
-    elif what == 5:  # noqa: PLR2004
+    elif what == 5:
         data[at:end] = bytes([int(pick(rng, (0, 255)))]) * (end - at)
-    elif what == 6:  # noqa: PLR2004
+    elif what == 6:
         block = bytes(data[at:end])
         del data[at:end]
         place = int(rng.integers(len(data) + 1))
         data[place:place] = block
-    elif what == 7:  # noqa: PLR2004
+    elif what == 7:
         data[at:at] = rng.integers(0, 256, int(pick(rng, (1, 4, 100))), dtype=np.uint8).tobytes()
     elif other:
         first, last = sorted(int(place) for place in rng.integers(0, len(other) + 1, 2))
@@ -157,11 +157,11 @@ def _changed_text(rng: Rng, data: bytes) -> bytes:
         del lines[at]
     elif what == 1:
         lines[at:at] = [lines[at]] * int(pick(rng, (1, 2, 50)))
-    elif what == 2:  # noqa: PLR2004  one of six
+    elif what == 2:
         other = int(rng.integers(len(lines)))
         lines[at], lines[other] = lines[other], lines[at]
     else:
-        pattern = rb"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?" if what == 3 else rb"\w+|[^\w\s]|\s+"  # noqa: PLR2004
+        pattern = rb"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?" if what == 3 else rb"\w+|[^\w\s]|\s+"
         matches = list(re.finditer(pattern, data))
         if matches:
             start, end = pick(rng, matches).span()
@@ -208,15 +208,15 @@ def _change_plain(rng: Rng, value: Any, path: tuple[Any, ...]) -> None:
         del inner[last]
     elif what == 1 and isinstance(inner, dict):
         inner[f"{last}x"] = inner.pop(last)
-    elif what == 2:  # noqa: PLR2004  one of eight
+    elif what == 2:
         inner[last] = [old]
-    elif what == 3 and isinstance(old, list) and old:  # noqa: PLR2004
+    elif what == 3 and isinstance(old, list) and old:
         inner[last] = pick(rng, (old[::-1], old + old, old[1:], old[:1] * len(old), old + old[:1]))
-    elif what == 4 and isinstance(old, int | float):  # noqa: PLR2004
+    elif what == 4 and isinstance(old, int | float):
         inner[last] = pick(rng, (old + 1, old - 1, -old, 2 * old, float(old), str(old), old == 1))
-    elif what == 5 and isinstance(old, str):  # noqa: PLR2004
+    elif what == 5 and isinstance(old, str):
         inner[last] = pick(rng, (old + "x", old[:-1], old.upper(), 0, [old], "\ud800", old * 3))
-    elif what == 6 and rng.random() < 0.1:  # noqa: PLR2004
+    elif what == 6 and rng.random() < 0.1:
         inner[last] = json.loads("[" * 800 + "]" * 800)
     else:
         inner[last] = copy.deepcopy(pick(rng, _PLAIN))
@@ -236,11 +236,11 @@ def mutated_arrays(rng: Rng, arrays: dict[str, Any]) -> dict[str, Any]:
         elif what == 1:
             other = pick(rng, sorted(arrays))
             arrays[name], arrays[other] = arrays[other], arrays[name]
-        elif what == 2:  # noqa: PLR2004  one of ten
+        elif what == 2:
             arrays[name + "x"] = arrays[name]
-        elif what == 3:  # noqa: PLR2004
+        elif what == 3:
             arrays[name] = _other_shape(rng, arrays[name])
-        elif what == 4:  # noqa: PLR2004
+        elif what == 4:
             dtypes = (
                 np.bool_,
                 np.uint8,
@@ -287,14 +287,14 @@ def _other_values(rng: Rng, array: Any) -> Any:
         what, at = int(rng.integers(8)), int(rng.integers(flat.size))
         if what in (0, 1, 2):
             flat[at] = value
-        elif what == 3:  # noqa: PLR2004  one of eight
+        elif what == 3:
             flat[:] = value
-        elif what == 4:  # noqa: PLR2004
+        elif what == 4:
             flat[:] = rng.permutation(flat)
-        elif what == 5:  # noqa: PLR2004
+        elif what == 5:
             other = int(rng.integers(flat.size))
             flat[at], flat[other] = flat[other], flat[at]
-        elif what == 6 and array.ndim:  # noqa: PLR2004
+        elif what == 6 and array.ndim:
             row = array.reshape(len(array), -1)[int(rng.integers(len(array)))]
             row[:] = 0  # a row of zeros, perhaps with a single one
             row[0] = pick(rng, (0, 1))

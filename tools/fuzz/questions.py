@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from outcomes import Probabilities, Question
 
 _WORDS = ["the dog saw a cat", "a ça zz", "", "Ann sees Bob"]
@@ -45,7 +44,7 @@ def _table(model: Any) -> dict[str, Question]:
             key: Probabilities(table) for key, table in model.posterior(rows).items()
         }
     if model.can("tree"):
-        questions["newick"] = lambda: model.topology_.to_newick()
+        questions["newick"] = model.topology_.to_newick
     for name in numbers[:2]:
         questions[f"quantiles {name}"] = lambda name=name: model.quantiles(without, name)
         questions[f"mean {name}"] = lambda name=name: model.expectation(without, name)
@@ -160,7 +159,7 @@ def _topics(model: Any) -> dict[str, Question]:
         "perplexity": lambda: model.perplexity(counts),
         "top words": lambda: model.top_words(4),
         "coherence": lambda: model.coherence(counts, 3),
-        "sample": lambda: model.sample(2, length=5, random_state=0).counts.toarray(),
+        "sample": model.sample(2, length=5, random_state=0).counts.toarray,
         "alpha": lambda: model.alpha_,
     }
 

@@ -45,7 +45,7 @@ class Workers:
 
     def __init__(self, handle: Handle, n_workers: int, seconds: float, megabytes: int) -> None:
         self._handle, self._seconds, self._megabytes = handle, seconds, megabytes
-        shared = Path("/dev/shm")  # noqa: S108  in memory where there is such a folder
+        shared = Path("/dev/shm")
         self._scratch = Path(
             tempfile.mkdtemp(prefix="tacit-fuzz-", dir=shared if shared.is_dir() else None)
         )
