@@ -124,7 +124,9 @@ def test_a_graph_that_is_too_wide_is_refused_in_one_line(run, tmp_path):
     command = ("fit", "junction", "train.csv", "--chains", "12", "--states", "9")
     for more in (["--plan"], ["-o", tmp_path / "m.tacit"]):
         printed = run(*command, *more, code=1)
-        assert printed.startswith("error: the graph has treewidth 12: the joint states of its largest clique ['a")
+        assert printed.startswith(
+            "error: the graph has treewidth 12: the joint states of its largest clique ['a"
+        )
         assert printed.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 

@@ -1,5 +1,6 @@
 """Tables in files."""
 
+import contextlib
 import gzip
 
 import pandas as pd
@@ -120,3 +121,14 @@ def test_nested_columns_of_parquet_are_refused(tmp_path):
     pq.write_table(pa.table({"x": [[1, 2]]}), tmp_path / "t.parquet")
     with pytest.raises(TypeError, match="column 'x': argument must be a string or a number"):
         read_table(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("place", range(4, 300, 5))
+def test_a_damaged_parquet_file_is_refused_or_read(tmp_path, place):
+    path = tmp_path / "table.parquet"
+    pq.write_table(pa.table({"a": ["x", "y"] * 50, "b": [1, 2] * 50}), path)
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0x55
+    path.write_bytes(bytes(content))
+    with contextlib.suppress(DataError):
+        read_table(path)

@@ -102,3 +102,10 @@ def test_what_is_written_is_read(pairs, mark):
     if mark == ",":
         lines.insert(0, "parent,child")
     assert set(graph_from_text("\n".join(lines)).edges) == set(pairs)
+
+
+def test_a_graph_of_an_unknown_encoding_is_refused(tmp_path):
+    path = tmp_path / "graph.graphml"
+    path.write_text("<?xml version='1.0' encoding='utf-7-8'?><graphml/>", encoding="ascii")
+    with pytest.raises(FileFormatError, match="cannot be read as a graph"):
+        read_graph(path)

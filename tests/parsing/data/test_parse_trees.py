@@ -127,3 +127,13 @@ def test_tags_are_changed_and_nothing_else(tree):
     assert actual.leaves() == [(word, renamed[tag]) for word, tag in tree.leaves()]
     assert actual.spans() == tree.spans()
     assert with_tags(actual, {new: old for old, new in renamed.items()}) == tree
+
+
+def test_a_bracket_that_was_not_opened_is_named(tmp_path):
+    path = tmp_path / "trees.mrg"
+    path.write_text(
+        "( (S (NP (D the) (N dogaw) (NP (N Bob)))) )\n(S (N a) (V b)))) (VP (V s\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(DataError, match="closed that was not opened"):
+        read_trees(path)

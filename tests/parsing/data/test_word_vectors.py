@@ -64,3 +64,17 @@ def test_what_is_wrong_is_said(tmp_path):
         WordVectors.of(["a"], [[1], [2]])
     with pytest.raises(DataError, match="no number"):
         WordVectors.of(["a"], [[np.nan]])
+
+
+@pytest.mark.parametrize("place", range(0, 400, 7))
+def test_a_damaged_file_of_arrays_is_refused_or_read_as_before(tmp_path, place):
+    path = tmp_path / "vectors.npz"
+    np.savez_compressed(path, words=np.array(["a", "b"]), vecs=np.eye(2))
+    content = bytearray(path.read_bytes())
+    content[place % len(content)] ^= 0x55
+    path.write_bytes(bytes(content))
+    try:
+        read = read_word_vectors(path)
+    except FileFormatError:
+        return
+    np.testing.assert_array_equal(read.vectors, np.eye(2))

@@ -1,5 +1,6 @@
 """Sequences of symbols from any supported input."""
 
+import contextlib
 import datetime as dt
 import gzip
 from pathlib import Path
@@ -23,6 +24,7 @@ from tacit.errors import (
     FileFormatError,
     MissingDataError,
     SymbolWarning,
+    TacitError,
 )
 from tacit.sequences.data import symbols as symbols_module
 from tacit.sequences.data.read_sequences import read_sequences
@@ -504,3 +506,14 @@ def test_missing_cells_of_arrow_tables_are_missing_whether_dictionaries_or_not(e
 def test_empty_cells_of_a_file_with_a_sequence_in_each_row_are_missing(tmp_path):
     (tmp_path / "wide.csv").write_text("x,y,z\na,b,a\nb,b,\n")
     assert read_sequences(tmp_path / "wide.csv").codes.tolist() == [0, 1, 0, 1, 1, -1]
+
+
+@pytest.mark.parametrize("place", range(10, 60, 3))
+def test_a_damaged_compressed_text_is_refused_or_read(tmp_path, place):
+    path = tmp_path / "text.txt.gz"
+    path.write_bytes(gzip.compress(b"the dog saw a cat\nanother line of words\n" * 3, mtime=0))
+    content = bytearray(path.read_bytes())
+    content[place % len(content)] ^= 0x55
+    path.write_bytes(bytes(content))
+    with contextlib.suppress(TacitError):
+        read_sequences(path)

@@ -23,6 +23,10 @@ MISSING_WORDS = (
     *("NaN", "nan", "-NaN", "-nan", "NULL", "null", "NaT"),
 )
 
+_ROWS_PER_BYTE = (
+    64  # of a Parquet file: beyond that the number of rows that it announces is not believed
+)
+
 PathColumns = tuple[list[str], int, Callable[[int, str], Raw]]
 
 
@@ -56,14 +60,24 @@ def path_columns(path: Path) -> PathColumns:
 
 
 def _parquet_columns(path: Path) -> PathColumns:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
         names, n_rows = list(file.schema_arrow.names), file.metadata.num_rows
+        if names and not 0 <= n_rows <= _ROWS_PER_BYTE * path.stat().st_size + 2**20:
+            n_rows = file.read(columns=names[:1]).num_rows  # far more than usual: see what is there
 
     def read(place: int, name: str) -> Raw:
-        with pq.ParquetFile(path) as file:
-            return raw_from_arrow(file.read(columns=[names[place]]).column(0), name)
+        try:
+            with pq.ParquetFile(path) as file:
+                column = file.read(columns=[names[place]]).column(0)
+        except (pa.ArrowException, OSError, UnicodeError) as error:
+            raise DataError(f"{str(path)!r} cannot be read: {error}") from error
+        if len(column) != n_rows:
+            problem = f"column {name!r} has {len(column)} rows, and the file says {n_rows}"
+            raise DataError(f"{str(path)!r} cannot be read: {problem}")
+        return raw_from_arrow(column, name)
 
     return names, n_rows, read
 

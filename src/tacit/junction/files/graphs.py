@@ -124,7 +124,14 @@ def _foreign(path: Path) -> nx.Graph[str]:
     reader: Any = nx.read_graphml if path.suffix.lower() == ".graphml" else nx.read_gml
     try:
         loaded = reader(path)
-    except (nx.NetworkXException, SyntaxError, ValueError, KeyError, OSError) as error:
+    except (
+        nx.NetworkXException,
+        SyntaxError,
+        ValueError,
+        LookupError,
+        TypeError,
+        OSError,
+    ) as error:
         raise FileFormatError(f"{str(path)!r} cannot be read as a graph: {error}") from error
     kind: Any = nx.DiGraph if loaded.is_directed() else nx.Graph
     graph: nx.Graph[str] = kind()

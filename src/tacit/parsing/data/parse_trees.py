@@ -204,6 +204,8 @@ def _trees(text: str, name: str, first: int) -> Iterator[ParseTree]:
         if word is not None and label:
             children[-1].append(ParseTree(label, (), word))
         elif closed:
+            if not labels:
+                raise _wrong(text, piece, name, first, "a bracket is closed that was not opened")
             inside = children.pop()
             if not inside:
                 raise _wrong(text, piece, name, first, f"({labels[-1]}) holds nothing")

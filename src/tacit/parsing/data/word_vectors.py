@@ -161,10 +161,22 @@ def brown_identity_vectors(clusters: dict[str, str]) -> WordVectors:
 def _from_arrays(path: Path) -> WordVectors:
     if not is_file(path):
         raise MissingDataError(f"there is no file {str(path)!r}")
+    import zlib
+    from zipfile import BadZipFile
+
+    damage = (
+        OSError,
+        ValueError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        BadZipFile,
+        zlib.error,
+    )
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             named = {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError) as error:
+    except damage as error:
         raise FileFormatError(f"{str(path)!r} cannot be read: {error}") from error
     rows = named.get("vecs", named.get("vectors"))
     if rows is None or "words" not in named:

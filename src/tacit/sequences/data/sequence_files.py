@@ -60,10 +60,13 @@ def opened_text(path: Path) -> Iterator[IO[str]]:
     if not is_file(path):
         advice = "a text that is itself a sequence of characters is given as [list(text)]"
         raise missing_file(path, advice=advice)
+    import lzma
+    import zlib
+
     try:
         with _opened(path) as file:
             yield file
-    except (UnicodeError, EOFError, OSError) as error:
+    except (UnicodeError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise FileFormatError(f"{str(path)!r} cannot be read as text: {error}") from error
 
 
