@@ -13,7 +13,7 @@ export TACIT_DATA := $(abspath $(TACIT_DATA))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test slow coverage lint format types docs names bench lightpeers peers wheel clean
+.PHONY: help venv demo test slow coverage lint format types docs names bench lightpeers peers wheel fuzz killer clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -90,6 +90,17 @@ wheel: $(READY)  ## sdist and wheel in dist/, tested in an empty environment
 	@rm -rf dist
 	@$(BIN)/python -m build --outdir dist . > /dev/null
 	@tools/test_wheel $(abspath $(BIN)/python) dist
+
+# Hours of either are welcome: make fuzz SECONDS=3600.
+SECONDS ?= 60
+
+fuzz: $(READY)  ## damaged and edited files of every class and format, for SECONDS=60
+	@echo "==> fuzz"
+	@$(BIN)/python tools/fuzz --seconds $(SECONDS) --jobs 2
+
+killer: $(READY)  ## kill long commands at random moments and look at what they leave
+	@echo "==> killer"
+	@$(BIN)/python tools/killer
 
 clean:  ## everything that can be made again
 	@rm -rf $(VENV) dist build docs/_build docs/api/generated out \

@@ -77,7 +77,10 @@ def _parquet_columns(path: Path) -> PathColumns:
         if len(column) != n_rows:
             problem = f"column {name!r} has {len(column)} rows, and the file says {n_rows}"
             raise DataError(f"{str(path)!r} cannot be read: {problem}")
-        return raw_from_arrow(column, name)
+        try:
+            return raw_from_arrow(column, name)
+        except UnicodeError as error:
+            raise DataError(f"{str(path)!r} cannot be read: {error}") from error
 
     return names, n_rows, read
 

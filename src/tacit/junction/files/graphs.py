@@ -130,6 +130,7 @@ def _foreign(path: Path) -> nx.Graph[str]:
         ValueError,
         LookupError,
         TypeError,
+        AttributeError,
         OSError,
     ) as error:
         raise FileFormatError(f"{str(path)!r} cannot be read as a graph: {error}") from error
