@@ -172,13 +172,15 @@ def read_counts(path: str | os.PathLike[str]) -> tuple[GramCounts, dict[str, Any
         version = _version(folder)
         try:
             header = _header(folder)
-            return _checked(folder, header), dict(header["notes"])
+            counts = _checked(folder, header)
+            if _version(folder) == version:
+                return counts, dict(header["notes"])
         except _DAMAGE as error:
             if _version(folder) == version:
                 raise FileFormatError(
                     f"the counts in {str(path)!r} are damaged: {error}"
                 ) from error
-            # Another process has replaced the folder: some of this was of the old one.
+        # Another process has replaced the folder: some of this may be of the old one.
 
 
 def _version(folder: Path) -> tuple[int, ...]:
