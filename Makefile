@@ -13,7 +13,7 @@ export TACIT_DATA := $(abspath $(TACIT_DATA))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test slow coverage lint format types docs names bench lightpeers peers wheel fuzz killer clean
+.PHONY: help venv demo test slow coverage lint format types docs names bench lightpeers peers wheel bounds fuzz killer clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -91,6 +91,12 @@ wheel: $(READY)  ## sdist and wheel in dist/, tested in an empty environment
 	@$(BIN)/python -m build --outdir dist . > /dev/null
 	@tools/test_wheel $(abspath $(BIN)/python) dist
 
+# Loops that look at bounds are compiled into a cache of their own, since numba's does not tell them apart.
+bounds: $(READY)  ## the tests of models with compiled loops that look at every bound (half an hour)
+	@echo "==> tests with bounds"
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath .bounds) $(BIN)/python -m pytest --quiet --numprocesses auto \
+		$(addprefix tests/,core messages trees junction numbers sequences language parsing topics)
+
 # Hours of either are welcome: make fuzz SECONDS=3600.
 SECONDS ?= 60
 
@@ -103,7 +109,7 @@ killer: $(READY)  ## kill long commands at random moments and look at what they 
 	@$(BIN)/python tools/killer
 
 clean:  ## everything that can be made again
-	@rm -rf $(VENV) dist build docs/_build docs/api/generated out \
+	@rm -rf $(VENV) dist build docs/_build docs/api/generated out .bounds \
 		.mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	@find src tests docs benchmarks examples -name __pycache__ -type d -prune \
 		-exec rm -rf {} + 2> /dev/null || true

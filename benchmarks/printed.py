@@ -57,7 +57,7 @@ KERNEL_FORMS: dict[str, dict[str, Any]] = {
     "kernels, printed (2015, Algorithm 8)": {"preset": "printed"},
     "kernels, printed, a third of the median": {"preset": "printed", "bandwidth": 1 / 3},
     "kernels, Tacit": {"learn": "spectral", "blend": False},
-    "numbers, Tacit's default": {"blend": False},
+    "numbers, Tacit's default": {"experts": "tree", "blend": False},
 }
 CENTRES = np.array([-2.0, 2.0])
 SHAPES = ("balanced", "random", "skewed")

@@ -7,6 +7,7 @@ import pytest
 
 import tacit
 from tacit.core.model import Counted, Model, Scored
+from tacit.errors import FileFormatError
 from tacit.toy import random_tree_model
 
 CLASSES = {
@@ -14,7 +15,8 @@ CLASSES = {
     for name in tacit.__all__
     if inspect.isclass(value := getattr(tacit, name)) and issubclass(value, Model)
 }
-KINDS = {"table", "sequences", "language", "parser", "grammar", "topics", "mixture", "classifier"}
+KINDS = {"table", "sequences", "language", "parser", "grammar", "topics", "mixture"}
+KINDS |= {"classifier", "imputer"}
 # One thing has one name: these are names that others have taken.
 SYNONYMS = {
     "n_starts",
@@ -101,6 +103,10 @@ FITTED = {
         SYMBOLS,
     ),
     "SpanParser": (lambda _: tacit.SpanParser().fit(TAGGED), TAGGED),
+    "TableImputer": (
+        lambda _: tacit.TableImputer(forests=False).fit(NUMBERS),
+        np.where(np.random.default_rng(1).random(NUMBERS.shape) < 0.2, np.nan, NUMBERS),
+    ),
     "TopicModel": (lambda _: tacit.TopicModel(2).fit(DOCUMENTS), DOCUMENTS),
     "WeightedAutomaton": (lambda _: tacit.WeightedAutomaton(2).fit(SYMBOLS), SYMBOLS),
 }
@@ -252,6 +258,24 @@ def test_a_summary_is_a_page_of_text_and_of_html(name, fitted):
     assert shown.startswith('<div class="tacit-summary">')
     assert "<table>" in shown
     assert CLASSES[name] is type(model)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_summary_of_edited_diagnostics_is_one_error(name):
+    """Diagnostics are plain values that anyone may edit in a file."""
+    summary = CLASSES[name].summary
+    assert summary.__wrapped__ is not None
+
+    class Edited(CLASSES[name]):
+        def _check_fitted(self):
+            raise KeyError("n_sweeps")
+
+    model = Edited.__new__(Edited)
+    with pytest.raises(KeyError):
+        model.summary()
+    model._check_fitted = lambda: None
+    with pytest.raises(FileFormatError, match="are not those that fit writes"):
+        model.summary()
 
 
 def test_an_unfitted_model_is_shown_as_scikit_learn_shows_it():

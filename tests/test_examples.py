@@ -11,6 +11,7 @@ SCRIPTS = sorted(FOLDER.glob("*.py"))
 # A few words that each script prints when it has done its work.
 PROMISED = {
     "any_conditional.py": ["P(diagnosis = malignant)", "30 columns:", " 1 columns:"],
+    "classify_dna.py": ["splice junctions, by the letters of 21 places"],
     "complete_digits.py": ["pixels of the lower halves", "digits recognised"],
     "find_groups.py": ["3 classes; how many wines", "class 2:"],
     "mixed_table.py": [

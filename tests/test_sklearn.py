@@ -21,6 +21,7 @@ from tacit import (
     KernelTree,
     LatentClass,
     LatentTree,
+    TableImputer,
     Topology,
 )
 from tacit.errors import BinningWarning, TacitError
@@ -70,6 +71,11 @@ def test_the_checks_of_scikit_learn_hold_for_sequences(estimator, check):
 )
 def test_none_is_excepted_where_unknown_values_are_missing(estimator, check):
     quietly(estimator, check)
+
+
+@parametrize_with_checks([TableImputer()])
+def test_the_checks_of_scikit_learn_hold_for_transformers(estimator, check):
+    check(estimator)
 
 
 def test_few_checks_are_excepted_and_none_about_what_everything_relies_on():

@@ -1,4 +1,4 @@
-"""`LatentTree().fit` and `HMM().fit` stay within their families and seldom return to a folder they left."""
+"""Fits of one latent tree and of `HMM()` stay in their families and seldom return to a folder they left."""
 
 import subprocess
 import sys

@@ -31,12 +31,14 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
     "PowerLowRankLM",
     "ProbabilisticAutomaton",
     "SpanParser",
+    "TableImputer",
     "TacitError",
     "TopicModel",
     "Topology",
     "WeightedAutomaton",
     "datasets",
     "evaluate",
+    "fit_table",
     "hierarchical_decomposition",
     "keep_words",
     "learn_structure",
@@ -71,12 +73,14 @@ _HOMES = {
     "PowerLowRankLM": "tacit.language.power_low_rank_lm",
     "ProbabilisticAutomaton": "tacit.sequences.probabilistic_automaton",
     "SpanParser": "tacit.parsing.span_parser",
+    "TableImputer": "tacit.numbers.table_imputer",
     "TacitError": "tacit.errors",
     "TopicModel": "tacit.topics.topic_model",
     "Topology": "tacit.trees.structure.topology",
     "WeightedAutomaton": "tacit.sequences.weighted_automaton",
     "datasets": "tacit.datasets",
     "evaluate": "tacit.evaluate",
+    "fit_table": "tacit.numbers.fit_table",
     "hierarchical_decomposition": "tacit.trees.learn.spectral.tensors",
     "keep_words": "tacit.topics.data.keep_words",
     "learn_structure": "tacit.trees.learn.selection.structures",
@@ -98,9 +102,11 @@ if TYPE_CHECKING:
     from tacit.language.kneser_ney_lm import BackoffLM, KneserNeyLM
     from tacit.language.mixed_lm import MixedLM
     from tacit.language.power_low_rank_lm import PowerLowRankLM
+    from tacit.numbers.fit_table import fit_table
     from tacit.numbers.gaussian_mixture import GaussianMixtureMoments
     from tacit.numbers.gaussian_tree import GaussianTree
     from tacit.numbers.kernel_tree import KernelTree
+    from tacit.numbers.table_imputer import TableImputer
     from tacit.parsing.constituent_context import ConstituentContextModel
     from tacit.parsing.data.parse_trees import ParseTree, read_trees
     from tacit.parsing.latent_pcfg import LatentPCFG

@@ -111,8 +111,16 @@ class IdentifierWarning(TacitWarning):
     """A column of identifiers or free text was left out: nearly every row has a value of its own."""
 
 
+class EmptyColumnWarning(TacitWarning):
+    """A column without any value was left out, because nothing can be said of it."""
+
+
 class SymbolWarning(TacitWarning):
     """Strings were taken as symbols, and are more likely sequences of characters."""
+
+
+class ProbabilityWarning(TacitWarning):
+    """The probabilities of a file did not sum to one, and were changed so that they do."""
 
 
 class ConvergenceWarning(TacitWarning):

@@ -86,7 +86,7 @@ def data_for(model, folder):
     if model.kind == "classifier":
         return data_for(model.models_[0], folder)
     kind = model.kind
-    if kind == "table":
+    if kind in {"table", "imputer"}:
         columns = {column.name: values_of(model, column) for column in model.schema_.columns}
         names = list(columns)
         write_csv(folder / "data.csv", columns)

@@ -103,6 +103,17 @@ def test_presets_are_learnt_with_every_learner(run, tmp_path, learn):
     assert (loaded.n_chains, loaded.homogeneous) == (2, False)
 
 
+def test_held_out_rows_choose_the_order(run, tmp_path):
+    out = tmp_path / "m.tacit"
+    run("fit", "junction", "train.csv", "-o", out, "--order", "auto", "--jobs", "1")
+    loaded = tacit.load(out)
+    assert loaded.order == "auto"
+    assert loaded.order_ in {candidate["order"] for candidate in loaded.diagnostics_["candidates"]}
+    assert f"order {loaded.order_}" in run("info", out)
+    run("fit", "junction", "train.csv", "-o", out, "--order", "0")
+    assert tacit.load(out).order_ == 0
+
+
 def test_a_plan_is_reported_and_nothing_learnt(run, tmp_path):
     model = tacit.HigherOrderHMM(2, 3)
     plan = model.plan("train.csv")
@@ -137,7 +148,8 @@ def test_a_graph_that_is_too_wide_is_refused_in_one_line(run, tmp_path):
         ([], 2, "give one of --graph, --order and --chains"),
         (["--order", "2", "--chains", "2"], 2, "give one of --graph, --order and --chains"),
         (["--graph", "graph.txt", "--homogeneous"], 2, "it goes with --order or --chains"),
-        (["--order", "0"], 2, "greater than or equal to 1"),
+        (["--order", "-1"], 2, "'-1' is negative"),
+        (["--order", "first"], 2, "neither a number nor auto"),
         (["--order", "2", "--learn", "spektral"], 2, "'online-em'"),
         (["--graph", "graph.txt", "--states", "h1=2,h2=x"], 2, "'h2=x' is not NAME=N"),
         (["--graph", "graph.txt", "--states", "many"], 2, "neither a number nor auto"),

@@ -54,6 +54,7 @@ def test_without_the_variable_the_error_names_it_and_the_file(monkeypatch):
         (datasets.load_coil2000, "coil2000/ticdata2000.txt", "86 integers", "UCI"),
         (datasets.load_communities, "communities_crime/communities.data", "122 attributes", "UCI"),
         (datasets.load_news20_w100, "news20_w100/news20_w100.csv", "100 values", "pmtkdata"),
+        (lambda: datasets.load_numbers("wine"), "uci_numbers/wine.csv", "target last", "treforevans"),
         (datasets.load_polya, "polya_omni_aataaa/polya_omni_AATAAA_10300.csv", "sequence", "DeeReCT"),
         (datasets.load_sp500, "sp500_daily/adjusted_close_1999_2021.csv", "closing prices", "Pooksoft"),
     ],
@@ -306,3 +307,30 @@ def test_a_real_density_set_has_the_size_that_is_documented():
         *((16181, 16), (2157, 16)),
         (3236, 16),
     ]
+
+
+def test_tables_of_numbers_have_their_target_last(folder):
+    put(folder, "uci_numbers/wine.csv", "1,2.5,3\n-4,5e-1,6\n\n")
+    actual = datasets.load_numbers("wine")
+    assert list(actual) == ["x0", "x1", "y"]
+    assert [column.tolist() for column in actual.values()] == [[1.0, -4.0], [2.5, 0.5], [3.0, 6.0]]
+
+
+@pytest.mark.parametrize("text", ["1,2\n3\n", "1,a\n", "\n"])
+def test_a_table_of_something_else_than_numbers_is_refused(folder, text):
+    put(folder, "uci_numbers/wine.csv", text)
+    with pytest.raises(FileFormatError, match=r"uci_numbers/wine\.csv"):
+        datasets.load_numbers("wine")
+
+
+def test_a_table_of_numbers_that_does_not_exist_is_refused():
+    with pytest.raises(ArgumentError, match="did you mean 'wine'"):
+        datasets.load_numbers("wines")
+
+
+@needs_data
+def test_real_tables_of_numbers_have_no_gaps():
+    assert len(datasets.NUMBERS_NAMES) == 12
+    table = np.column_stack(list(datasets.load_numbers("concrete").values()))
+    assert table.shape == (1030, 9)
+    assert np.isfinite(table).all()

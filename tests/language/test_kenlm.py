@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from tacit.errors import FileFormatError, NotAvailableError
+from tacit.errors import ArgumentError, FileFormatError, NotAvailableError
 from tacit.language import kenlm
 from tacit.language.kneser_ney_lm import BackoffLM, KneserNeyLM
 
@@ -124,3 +124,14 @@ def test_binary_files_of_kenlm_are_named(tmp_path):
     (tmp_path / "m.bin").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0\1\2")
     with pytest.raises(FileFormatError, match="a binary file of KenLM; give the ARPA file"):
         kenlm.Model(tmp_path / "m.bin")
+
+
+def test_a_state_of_another_model_is_refused():
+    large, small = (kenlm.Model(KneserNeyLM(order=3).fit(lines)) for lines in (LINES, ["a b"]))
+    state, after = kenlm.State(), kenlm.State()
+    large.BeginSentenceWrite(state)
+    for word in ("der", "Hund"):
+        large.BaseScore(state, word, after)
+        state, after = after, state
+    with pytest.raises(ArgumentError, match="not one of this model"):
+        small.BaseScore(state, "a", after)

@@ -17,6 +17,7 @@ MODELS = {
         2, "star", "spectral", bandwidth=0.5, n_features=8, n_views=2
     ),
     "kernel-tree-2-mixture": lambda: KernelTree(2, n_components=2, n_bins=3, blend=False),
+    "kernel-tree-3-experts": lambda: KernelTree(2, "star", n_bins=4, blend=False),
 }
 
 

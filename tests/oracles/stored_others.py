@@ -83,8 +83,10 @@ MODELS = {
 }
 
 
-# Of classes that are newer than format 2
+# Of classes that are newer than format 2, or have newer fields
 NEWER = {
+    "chosen-order": lambda: tacit.HigherOrderHMM(max_iter=20).fit(rows()),
+    "independent": lambda: tacit.HigherOrderHMM(0).fit(rows()),
     "classifier": lambda: tacit.LikelihoodClassifier(tacit.LatentClass(2)).fit(
         first_columns(rows()), np.array(["no", "yes"])[rows()["x5"]]
     ),

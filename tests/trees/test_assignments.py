@@ -77,7 +77,7 @@ def test_likelihoods_of_missing_cells_count(models):
 def test_the_component_of_a_mixture_is_assigned_too(models):
     parts = [models["tree"], models["class"], models["observed inside"]]
     model = copy.deepcopy(parts[0])
-    model.parameters_ = Mixture(np.array([0.2, 0.5, 0.3]), tuple(item.tables_ for item in parts))
+    model.parameters_ = Mixture(np.array([0.3, 0.4, 0.3]), tuple(item.tables_ for item in parts))
     codes = holes(2, n_rows=60)
     actual = model.most_probable_assignment(codes)
     assert list(actual.hidden) == list(model.posterior(codes))

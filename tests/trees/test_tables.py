@@ -96,10 +96,12 @@ def test_a_fingerprint_is_that_of_the_pair_counts():
 @pytest.mark.parametrize("estimator", [LatentTree("auto"), LatentClass(2), ChowLiuTree()])
 def test_chunks_and_threads_do_not_show(estimator):
     all_at_once = estimator.fit(CODES)
-    values, diagnostics = all_at_once.tables_.values, all_at_once.diagnostics_
+    values = [tree.tables.values for tree in all_at_once.trees_]
+    diagnostics = all_at_once.diagnostics_
     for change in ({"n_jobs": 1}, {"n_jobs": 2}, {"n_jobs": -1}):
         again = estimator.set_params(**change).fit([CODES[:7], CODES[7:250], CODES[250:]])
-        assert np.array_equal(again.tables_.values, values)
+        for tree, expected in zip(again.trees_, values, strict=True):
+            assert np.array_equal(tree.tables.values, expected)
         for key in ("trace", "candidates", "fingerprint"):
             assert again.diagnostics_.get(key) == diagnostics.get(key)
 
@@ -194,7 +196,8 @@ def test_rows_without_weight_are_as_if_they_were_not_there():
     with_them = LatentTree("auto").fit(strange, sample_weight=weights)
     without = LatentTree("auto").fit(CODES, sample_weight=np.ones(300))
     assert with_them.categories_ == without.categories_
-    assert with_them.tables_.values == pytest.approx(without.tables_.values, rel=1e-9)
+    for one, other in zip(with_them.trees_, without.trees_, strict=True):
+        assert one.tables.values == pytest.approx(other.tables.values, rel=1e-9)
 
 
 def odd_tables():

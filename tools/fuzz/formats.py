@@ -22,21 +22,27 @@ probability ( a ) { table 0.25, 0.75; }
 probability ( b | a ) { (x) 0.5, 0.25, 0.25; default 0.1, 0.2, 0.7; }
 """
 _ARPA = """\\data\\
-ngram 1=5
-ngram 2=4
+ngram 1=6
+ngram 2=9
 
 \\1-grams:
--1.0\t<unk>
--99\t<s>\t-0.30103
--0.5\t</s>
--0.4\tcat\t-0.2
--0.6\tdog\t-0.1
+-1.5282738\t<unk>\t0.0000000
+-99.0000000\t<s>\t-0.6989700
+-0.6679358\t</s>\t0.0000000
+-0.4868811\tcat\t-0.6989700
+-0.4868811\tdog\t-0.7781513
+-0.9842057\tbird\t-0.4771213
 
 \\2-grams:
--0.3\t<s> cat
--0.4\t<s> dog
--0.2\tcat </s>
--0.5\tdog cat
+-0.3995515\t<s> cat
+-0.3995515\t<s> dog
+-0.8122704\t<s> bird
+-0.2393542\tcat </s>
+-0.7021990\tcat cat
+-0.7021990\tcat dog
+-0.3444110\tdog </s>
+-0.3269905\tdog cat
+-0.1105254\tbird dog
 
 \\end\\
 """

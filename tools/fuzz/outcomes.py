@@ -37,6 +37,7 @@ class Probabilities:
     """Answers that sum to one along the last axis."""
 
     values: Any
+    sums_within: float = _SUM
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def _invalid(answer: Any) -> str:
             array = np.asarray(part, dtype=float)
             if array.size and (array.min() < -_SUM or array.max() > 1 + _SUM):
                 return "no probabilities"
-            if array.size and (np.abs(array.sum(axis=-1) - 1) > _SUM).any():
+            if array.size and (np.abs(array.sum(axis=-1) - 1) > answer.sums_within).any():
                 return "does not sum to one"
     elif isinstance(answer, dict):
         return next(filter(None, map(_invalid, answer.values())), "")

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from outcomes import Probabilities, Question
 
+from tacit import BackoffLM
+
 _WORDS = ["the dog saw a cat", "a ça zz", "", "Ann sees Bob"]
 _TAGGED = ["the/DET dog/NOUN saw/VERB a/DET cat/NOUN", "cat/NOUN", "a/X b/NOUN c/DET d/VERB"]
 _TREES = ["(S (NP (N Ann)) (VP (V sees) (NP (D the) (N cat))))"]
@@ -125,11 +127,16 @@ def _target(model: Any) -> dict[str, Any]:
 
 
 def _language(model: Any) -> dict[str, Question]:
+    sums_within = 1e-3 if type(model) is BackoffLM else 1e-5  # what ARPA files round
+
+    def probabilities(values: Any) -> Probabilities:
+        return Probabilities(values, sums_within)
+
     return {
         "score": lambda: model.score_samples(_WORDS),
         "perplexity": lambda: repr(model.perplexity(_WORDS)),
-        "first": lambda: Probabilities(model.predict_next_proba()),
-        "next": lambda: Probabilities(model.predict_next_proba("a ça")),
+        "first": lambda: probabilities(model.predict_next_proba()),
+        "next": lambda: probabilities(model.predict_next_proba("a ça")),
         "top": lambda: model.top("a", 3),
         "sample": lambda: model.sample(2, max_length=20, random_state=0),
     }
@@ -173,6 +180,16 @@ def _classifier(model: Any) -> dict[str, Question]:
     return questions
 
 
+def _imputer(model: Any) -> dict[str, Question]:
+    inner = {f"inner {name}": ask for name, ask in questions_for(model.model_).items()}
+    known = _rows(model.model_)
+    rows = {name: known.get(name, [None] * 4) for name in model.columns_}
+    return inner | {
+        "transform": lambda: list(model.transform(rows).values()),
+        "draws": lambda: [list(table.values()) for table in model.draws(rows, 2, random_state=0)],
+    }
+
+
 _BY_KIND = {
     "table": _table,
     "mixture": _mixture,
@@ -182,4 +199,5 @@ _BY_KIND = {
     "grammar": _grammar,
     "topics": _topics,
     "classifier": _classifier,
+    "imputer": _imputer,
 }

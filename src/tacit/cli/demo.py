@@ -29,6 +29,7 @@ _TRAINED = 2 / 3  # fraction of the rows that is learnt from
 _HIDDEN = 0.2  # fraction of the held-out cells that is hidden and filled in again
 # Of EM, which calls held-out rows impossible without any.
 _PSEUDO_COUNTS = 1.0
+_RESTARTS = 5
 # Queries: a column and one of its values, given others.
 _QUESTIONS: list[tuple[str, str, dict[str, str]]] = [
     ("diagnosis", "malignant", {"mean_texture": "high", "worst_concavity": "high"}),
@@ -96,7 +97,7 @@ def demo(
         print_json(
             {
                 "contenders": [asdict(record) for record in contenders],
-                "n_states": next(iter(model.node_states_.values())),
+                "n_states": max(max(tree.node_states.values(), default=1) for tree in model.trees_),
                 "answers": [asdict(record) for record in answers],
                 "imputation": asdict(filled),
                 "picture": picture,
@@ -113,11 +114,17 @@ def demo(
 
 def _warm_up() -> float:
     """Run everything once on little data, so that compiling is not counted for any model."""
-    from tacit import ChowLiuTree, LatentTree
+    from tacit import ChowLiuTree, LatentClass, LatentTree
 
     start = time.perf_counter()
-    rows: list[list[Any]] = [["a", "b", "c"], ["b", "a", "c"], ["a", "a", "d"], ["b", "b", "d"]] * 3
-    for model in (LatentTree(2), LatentTree(2, learn="em", n_restarts=1), ChowLiuTree()):
+    rows: list[list[Any]] = [
+        ["a", "b", "c"],
+        ["b", "a", "c"],
+        ["a", "a", "d"],
+        ["b", "b", "d"],
+    ] * 40
+    models = (LatentTree(), LatentTree(2, learn="em", n_restarts=1), ChowLiuTree(), LatentClass())
+    for model in models:
         model.fit(rows).score(rows)
         model.impute([["a", None, "c"]])
     return time.perf_counter() - start
@@ -138,7 +145,7 @@ def _split(table: Columns, seed: int) -> tuple[Columns, Columns]:
 
 def _contenders(train: Columns, test: Columns, report: Report) -> tuple[Any, list[Contender]]:
     """The latent tree and the models it is compared with, all learnt from the same rows."""
-    from tacit import ChowLiuTree, LatentTree
+    from tacit import ChowLiuTree, LatentClass, LatentTree
 
     def timed(name: str, model: Any) -> Contender:
         start = time.perf_counter()
@@ -146,27 +153,28 @@ def _contenders(train: Columns, test: Columns, report: Report) -> tuple[Any, lis
         seconds = time.perf_counter() - start
         return Contender(name, model.score(test), seconds)
 
-    report(0.3, "independence and Chow-Liu")
+    report(0.3, "independence, Chow-Liu and classes")
     contenders = [_independence(train, test), timed("Chow-Liu tree", ChowLiuTree())]
-    settings: dict[str, Any] = {
-        "structure": "hidden-chow-liu",
-        "progress": lambda fraction, text: report(0.4 + 0.2 * fraction, text),
-    }
-    model = LatentTree(**settings)
-    chosen = timed("", model)
-    k = max(model.node_states_.values())
-    report(0.6, "the same by EM")
-    rivals: dict[str, dict[str, Any]] = {
-        f"latent tree by EM, 5 restarts, {k} states": {
-            "learn": "em",
-            "n_restarts": 5,
-            "pseudo_counts": _PSEUDO_COUNTS,
-        },
-        f"latent tree, {k} states": {},
-    }
-    for name, options in rivals.items():
-        contenders.append(timed(name, LatentTree(k, **settings, **options)))
-    contenders.append(replace(chosen, name=f"latent tree that chose {k} states itself"))
+    contenders.append(timed("latent classes", LatentClass()))
+    report(0.4, "one tree")
+    alone = LatentTree(n_components=1)
+    contenders.append(timed("", alone))
+    k = max(alone.node_states_.values())
+    contenders[-1] = replace(contenders[-1], name=f"one latent tree, {k} states")
+    report(0.5, "the same by EM")
+    by_em = LatentTree(
+        alone.trees_[0].node_states or "auto",
+        alone.topology_,
+        "em",
+        n_restarts=_RESTARTS,
+        pseudo_counts=_PSEUDO_COUNTS,
+    )
+    contenders.append(timed(f"the same by EM, {_RESTARTS} restarts", by_em))
+    model = LatentTree(progress=lambda fraction, text: report(0.6 + 0.2 * fraction, text))
+    contenders.append(timed("", model))
+    n_trees = len(model.trees_)
+    name = f"LatentTree(): {n_trees} models, mixed" if n_trees > 1 else "LatentTree(): one tree"
+    contenders[-1] = replace(contenders[-1], name=name)
     return model, contenders
 
 
@@ -296,10 +304,11 @@ def _print(
         f"{filled.n_right_by_most_frequent} ({plain:.0%}).\n"
     )
     hidden = len(model.topology_.hidden)
+    which = "The tree" if len(model.trees_) == 1 else "The heaviest tree"
     if picture is None:
         out.print('No picture of the tree: matplotlib is missing (pip install "tacit[plot]").')
     else:
-        out.print(f"The tree, with {hidden} hidden variables, is drawn in {picture}", markup=False)
+        out.print(f"{which}, with {hidden} hidden variables, is drawn in {picture}", markup=False)
 
 
 def _sentence(answer: Answer) -> str:

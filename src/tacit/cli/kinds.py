@@ -22,6 +22,7 @@ _COMMANDS: dict[Kind, str] = {
     "grammar": "`tacit grammar`",
     "topics": "`tacit topics`",
     "classifier": "tacit predict or info",
+    "imputer": "tacit impute or info",
 }
 _NAMES: dict[Kind, str] = {
     "table": "a model of a table",
@@ -32,6 +33,7 @@ _NAMES: dict[Kind, str] = {
     "grammar": "a grammar of a treebank",
     "topics": "a topic model",
     "classifier": "a classifier",
+    "imputer": "an imputer",
 }
 # What `tacit score`, `predict` and `sample` can print; the other kinds have commands of their own.
 _GENERAL = {"table", "mixture", "sequences"}

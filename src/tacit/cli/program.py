@@ -22,6 +22,7 @@ from tacit.cli.fit import hmm as fit_hmm
 from tacit.cli.fit import junction as fit_junction
 from tacit.cli.fit import kernel_hmm as fit_kernel_hmm
 from tacit.cli.fit import kernel_tree as fit_kernel_tree
+from tacit.cli.fit import table as fit_table
 from tacit.cli.fit import topics as fit_topics
 from tacit.cli.fit import tree as fit_tree
 from tacit.cli.grammar import evaluate as grammar_evaluate
@@ -125,6 +126,7 @@ app = typer.Typer(name="tacit", cls=Program, **_LOOK)
 app.callback()(_program)
 
 _learning = typer.Typer(help="Learn a model from a table or from sequences and save it.", **_LOOK)
+_learning.command("table")(fit_table.table)
 _learning.command("tree")(fit_tree.tree)
 _learning.command("classes")(fit_classes.classes)
 _learning.command("kernel-tree")(fit_kernel_tree.kernel_tree)

@@ -65,7 +65,7 @@ def structure(
     output: TreeOutput = None,
     method: Annotated[
         Method, typer.Option(help="How the tree is learnt.")
-    ] = Method.chow_liu_joining,
+    ] = Method.refined_joining,
     picture: TreePicture = None,
     metric: Distances = Metric.discrete,
     states: Supported = None,

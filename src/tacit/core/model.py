@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tacit.core.files.saved_model import SavedModel
+from tacit.errors import FileFormatError, TacitError
 
 if TYPE_CHECKING:
     from tacit.core.input.examples import Examples
@@ -19,8 +21,35 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Kind = Literal[
-    "table", "sequences", "language", "parser", "grammar", "topics", "mixture", "classifier"
+    "table",
+    "sequences",
+    "language",
+    "parser",
+    "grammar",
+    "topics",
+    "mixture",
+    "classifier",
+    "imputer",
 ]
+
+
+def checked_summary(summary: Callable[[Any], Summary]) -> Callable[[Any], Summary]:
+    """A method `summary` that refuses diagnostics which are not those of `fit`, as in an edited file."""
+
+    @wraps(summary)
+    def checked(self: Any) -> Summary:
+        self._check_fitted()
+        try:
+            return summary(self)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            if isinstance(error, TacitError):
+                raise
+            raise FileFormatError(
+                f"the diagnostics of this {type(self).__name__} are not those that fit writes: "
+                f"{type(error).__name__}: {error}; its file was edited"
+            ) from error
+
+    return checked
 
 
 class Model(SavedModel, BaseEstimator):
@@ -57,11 +86,11 @@ class Model(SavedModel, BaseEstimator):
         """Whether this model, as it was fitted, can do something; see `abilities`."""
         return ability in self.abilities
 
+    @checked_summary
     def summary(self) -> Summary:
         """What was learnt, on a page: as text when printed, as HTML in a notebook."""
         from tacit.core.summary import Section, Summary
 
-        self._check_fitted()
         plain = {
             name: value
             for name, value in self.diagnostics_.items()

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.input.table import TEMPORAL, Column
+
 _INDENT = "  "
+MOST_COLUMNS, MOST_VALUES = 20, 4  # that a table of columns shows
+_MOST_DAYS = 3e6  # from 1970 on, with four digits of a year
 _WIDEST, _LAST = 40, 100  # characters of a cell, of one in the last column
 
 
@@ -130,9 +134,69 @@ def profile(
     return profiles
 
 
+def column_section(columns: Sequence[Column], gaps: Sequence[int] | None = None) -> Section:
+    """What each column was taken for: its kind, its values or their range, and how many cells are missing.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    gaps : sequence of int, optional
+        Missing cells of each, of the training data.
+    """
+    rows = [
+        [
+            column.name if column.label is None else column.label,
+            column_kind(column),
+            _values(column),
+            "" if gaps is None or len(gaps) != len(columns) else gaps[place],
+        ]
+        for place, column in enumerate(columns[:MOST_COLUMNS])
+    ]
+    if len(columns) > MOST_COLUMNS:
+        rows.append([f"... and {len(columns) - MOST_COLUMNS} more", "", "", ""])
+    return Section("Columns", columns=("column", "kind", "values", "gaps"), rows=rows)
+
+
+def column_kind(column: Column) -> str:
+    """What a column was taken for, in the words of the argument `columns`.
+
+    Examples
+    --------
+    >>> from tacit.core.input.table import Column
+    >>> (
+    ...     column_kind(Column("size", ("S", "M"), "ordered")),
+    ...     column_kind(Column("x", (0, 1), "integer")),
+    ... )
+    ('ordered', 'category')
+    """
+    if column.kind in ("continuous", "binned"):
+        return "date" if column.unit in TEMPORAL else column.unit or "number"
+    return "ordered" if column.kind == "ordered" else "category"
+
+
+def _values(column: Column) -> str:
+    """The categories of a column, or the range of its numbers, in few words."""
+    if column.kind == "continuous":
+        ends = (column.low, column.high)  # type: ignore[attr-defined]
+        whole_days = all(float(end).is_integer() for end in ends)
+        return " to ".join(_end(end, column.unit, whole_days=whole_days) for end in ends)
+    listed = [str(category) for category in column.categories]
+    if column.kind == "binned":
+        return f"{len(listed)} bins: {listed[0]}, ..., {listed[-1]}"
+    few = ", ".join(listed[:MOST_VALUES])
+    return few if len(listed) <= MOST_VALUES else f"{len(listed)}: {few}, ..."
+
+
+def _end(number: float, unit: str, *, whole_days: bool) -> str:
+    if unit not in ("date", "datetime") or abs(number) > _MOST_DAYS:
+        return f"{number:.6g}" + (" days" if unit in TEMPORAL else "")
+    moment = str(np.datetime64(0, "m") + np.timedelta64(round(number * 1440), "m"))
+    return moment[:10] if whole_days else moment.replace("T", " ")
+
+
 def _cells(row: Sequence[Any]) -> list[str]:
     """The values of a row of a table; the last one may be longer."""
-    return [*(_shown(value) for value in row[:-1]), _shown(row[-1], _LAST)]
+    return [*(_shown(value) for value in row[:-1]), *(_shown(value, _LAST) for value in row[-1:])]
 
 
 def _shown(value: Any, widest: int = _WIDEST) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 __all__ = [
     "DENSITY_NAMES",
+    "NUMBERS_NAMES",
     "Density",
     "Pautomac",
     "breast_cancer_table",
@@ -23,6 +24,7 @@ __all__ = [
     "load_house_votes",
     "load_multi30k",
     "load_news20_w100",
+    "load_numbers",
     "load_pautomac",
     "load_polya",
     "load_postags",
@@ -38,6 +40,7 @@ __all__ = [
 
 _HOMES = {
     "DENSITY_NAMES": "density",
+    "NUMBERS_NAMES": "numbers",
     "Density": "density",
     "Pautomac": "sequences",
     "breast_cancer_table": "demo",
@@ -49,6 +52,7 @@ _HOMES = {
     "load_house_votes": "tables",
     "load_multi30k": "translations",
     "load_news20_w100": "tables",
+    "load_numbers": "numbers",
     "load_pautomac": "sequences",
     "load_polya": "tables",
     "load_postags": "sequences",
@@ -66,6 +70,7 @@ if TYPE_CHECKING:
     from tacit.datasets.communities import load_communities
     from tacit.datasets.demo import breast_cancer_table, digits_table
     from tacit.datasets.density import DENSITY_NAMES, Density, load_density
+    from tacit.datasets.numbers import NUMBERS_NAMES, load_numbers
     from tacit.datasets.sequences import Pautomac, load_pautomac, load_postags, pautomac_numbers
     from tacit.datasets.stocks import load_sp500
     from tacit.datasets.tables import (

@@ -1,4 +1,4 @@
-"""Tables of categories: genes, votes, insurances, words."""
+"""Tables of categories (genes, votes, insurances, words) and of numbers."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ _COIL = (
     *("AWERKT", "ABROM", "ALEVEN", "APERSONG", "AGEZONG", "AWAOREG", "ABRAND", "AZEILPL"),
     *("APLEZIER", "AFIETS", "AINBOED", "ABYSTAND", "CARAVAN"),
 )
+
 
 _NEWSGROUPS = {"1": "comp", "2": "rec", "3": "sci", "4": "talk"}
 

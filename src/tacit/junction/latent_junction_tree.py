@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.given_features import are_given
 from tacit.core.limits import MOST_MEMORY
-from tacit.errors import ArgumentError, NotAvailableError
+from tacit.errors import ArgumentError, FileFormatError, NotAvailableError
 from tacit.junction.model_files import JUNCTION_FILE, graph_argument, restored_junction
 from tacit.trees.model.components import topology_of
 from tacit.trees.tree_model import TreeModel
@@ -98,7 +98,9 @@ class JunctionEstimator(TreeModel):
         self._check_fitted()
         if isinstance(self.parameters_, Network):
             return super().n_parameters_
-        latent = self._latent_graph(self.schema_)
+        latent = self._fitted_graph()
+        if set(latent.graph.variables) != set(self.junction_.graph.variables):
+            raise FileFormatError("the graph of the file is not the one that its arguments give")
         return junction_of(latent, self.schema_, self.node_states_, self.max_memory)[1].n_parameters
 
     @property
@@ -154,6 +156,17 @@ class JunctionEstimator(TreeModel):
         """The graph over the columns."""
         raise NotImplementedError
 
+    def _latent_graphs(self, schema: Schema) -> list[LatentGraph]:
+        """The graphs that held-out rows choose from, from simple to rich."""
+        return [self._latent_graph(schema)]
+
+    def _keep_graph(self, latent: LatentGraph) -> None:
+        """Keep what was chosen of a graph."""
+
+    def _fitted_graph(self) -> LatentGraph:
+        """The graph that was chosen."""
+        return self._latent_graph(self.schema_)
+
     def _read(self, X: Any, sample_weight: Any) -> Table:
         """The table as codes."""
         from tacit.core.input.read_table import read_table
@@ -175,7 +188,7 @@ class LatentJunctionTree(JunctionEstimator):
         has a distribution given its parents; without (`networkx.Graph`), every clique of the triangulated
         graph has one given the next.
     n_states : int, mapping of hidden variable to int, or "auto"
-        "auto" tries 2, 3, 4 and 6 on held-out rows.
+        "auto" compares 1 (independent columns), 2, 3, 4 and 6 on held-out rows.
     learn : {"auto", "spectral", "em", "online-em"}
         "auto": moment start on a tree within the graph, accelerated MAP-EM. "spectral": observable operators
         (Parikh, thesis chapter 5): fast, consistent, possibly slightly negative. "em": plain EM with

@@ -94,12 +94,41 @@ def _upgrade(header: dict[str, Any], arrays: Arrays) -> None:
     header["parameters"] = upgraded_parameters({"tree": TREE.to_plain(tree)}, arrays)
 
 
-JUNCTION_FILE = ModelFile(
-    Field("schema_", SCHEMA, sizes=COLUMNS),
-    Field("graph_", Value(_plain_graph, _graph), get=lambda model: model.junction_.graph),
-    Field("states_", Value(dict, _states), get=lambda model: model.node_states_),
-    Field("parameters_", PARAMETERS, sizes=LEAVES),
-    arguments={"graph": None, "features": plain_features},
-    columns=lambda model: model.schema_.names,
-    upgrade=_upgrade,
-)
+def order_of(junction: JunctionTree) -> int:
+    """The order of the chain that a junction tree is of.
+
+    Raises
+    ------
+    FileFormatError
+        It is not of a chain.
+    """
+    graph, hidden = junction.graph, junction.hidden_variables
+    columns = junction.tree.names[: junction.tree.n_leaves]
+    if graph.parents is None or len(hidden) != len(columns):
+        raise FileFormatError("the graph is not that of a chain with a state for each column")
+    order = max((len(graph.parents[name]) for name in hidden), default=0)
+    for time, (name, column) in enumerate(zip(hidden, columns, strict=True)):
+        above = graph.parents[name]
+        if len(above) != min(time, order) or set(above) != set(hidden[time - len(above) : time]):
+            raise FileFormatError(f"state {name!r} does not depend on the {order} before it")
+        if graph.parents[column] != (name,):
+            raise FileFormatError(f"column {column!r} does not depend on its state alone")
+    return order
+
+
+def _file(*more: Field) -> ModelFile:
+    return ModelFile(
+        Field("schema_", SCHEMA, sizes=COLUMNS),
+        Field("graph_", Value(_plain_graph, _graph), get=lambda model: model.junction_.graph),
+        Field("states_", Value(dict, _states), get=lambda model: model.node_states_),
+        Field("parameters_", PARAMETERS, sizes=LEAVES),
+        *more,
+        arguments={"graph": None, "features": plain_features},
+        columns=lambda model: model.schema_.names,
+        upgrade=_upgrade,
+    )
+
+
+JUNCTION_FILE = _file()
+# Files before "auto" have no order but the argument.
+HIGHER_ORDER_FILE = _file(Field("order_", integer(), optional=True))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_count
+from tacit.core.model import checked_summary
 from tacit.core.progress import reporting
 from tacit.language.language_queries import LanguageModel
 from tacit.language.model_files import CLASS_FILE
@@ -120,11 +121,11 @@ class ClassLM(LanguageModel):
         self._places = _class_places(classes.of)
         return self
 
+    @checked_summary
     def summary(self) -> Summary:
         """The largest classes with their words; text, n-grams of classes and discounts."""
         from tacit.language.query.summary import class_summary
 
-        self._check_fitted()
         words = self.vocabulary_, self.classes_, self.word_given_class_
         return class_summary(self.model_.order, *words, self.diagnostics_)
 

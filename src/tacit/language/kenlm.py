@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.errors import ArgumentTypeError
+from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.language.data.vocabulary import UNKNOWN
 from tacit.language.kneser_ney_lm import BackoffLM
 
@@ -104,8 +104,9 @@ class Model:
         elif str(path).endswith(".tacit"):
             self._model = load(path)
         else:
-            self._model = BackoffLM.from_arpa(path)
+            self._model = BackoffLM.from_arpa(path, normalize=False)
         self._known = self._model.vocabulary_
+        self._n_contexts = _n_contexts(self._model)
 
     @property
     def order(self) -> int:
@@ -151,8 +152,14 @@ class Model:
         self, in_state: State, word: str | bytes, out_state: State
     ) -> FullScoreReturn:
         """Log10 probability, length of the n-gram and unknown or not; the state after it is written."""
+        at, n_contexts = in_state._at, self._n_contexts  # noqa: SLF001
+        if isinstance(at, int) and not -1 <= at < n_contexts:
+            raise ArgumentError(
+                f"the state is not one of this model, which has {n_contexts} contexts; begin with "
+                f"BeginSentenceWrite or NullContextWrite of this model"
+            )
         place = int(self._known.ids([_text(word)])[0])
-        log_prob, order, out_state._at = self._model._step(in_state._at, place)  # noqa: SLF001
+        log_prob, order, out_state._at = self._model._step(at, place)  # noqa: SLF001
         return FullScoreReturn(log_prob / _TEN, order, place == UNKNOWN)
 
     def __contains__(self, word: str | bytes) -> bool:
@@ -160,6 +167,13 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model from {os.path.basename(str(self.path))}>"  # noqa: PTH119
+
+
+def _n_contexts(model: Any) -> int:
+    """How many states a model has, where these are numbers."""
+    fitted = getattr(model, "model_", None)
+    grams = getattr(fitted, "grams", fitted)
+    return 0 if grams is None else int(grams.n_contexts)
 
 
 def _text(text: str | bytes) -> str:

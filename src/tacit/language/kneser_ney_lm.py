@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count
 from tacit.core.limits import shown
+from tacit.core.model import checked_summary
 from tacit.core.progress import Report, reporting
 from tacit.errors import ArgumentError
 from tacit.language.language_queries import LanguageModel
-from tacit.language.model_files import BACKOFF_FILE
+from tacit.language.model_files import ARPA_FILE, KNESER_NEY_FILE
 
 if TYPE_CHECKING:
     from tacit.core.summary import Summary
@@ -31,14 +32,23 @@ class BackoffLM(LanguageModel):
     abilities = LanguageModel.abilities | {"arpa"}
 
     model_: GramModel
-    _file = BACKOFF_FILE
+    _file = ARPA_FILE
 
     @classmethod
-    def from_arpa(cls, path: Any) -> BackoffLM:
-        """The model of an ARPA file, which may be packed (``.gz``, ``.bz2``, ``.xz``, ``.zst``)."""
+    def from_arpa(cls, path: Any, *, normalize: bool = True) -> BackoffLM:
+        """The model of an ARPA file, which may be packed (``.gz``, ``.bz2``, ``.xz``, ``.zst``).
+
+        Parameters
+        ----------
+        path : str or path
+        normalize : bool
+            Whether back-off weights are changed, with a `ProbabilityWarning`, where the probabilities after
+            some words sum to something else than one. Otherwise the model answers as the file says, as KenLM
+            does, but cannot be saved.
+        """
         from tacit.language.files.arpa import read_arpa
 
-        model, grams = BackoffLM(), read_arpa(path)
+        model, grams = BackoffLM(), read_arpa(path, normalize=normalize)
         model._keep(grams, {"n_grams": np.diff(grams.offsets).tolist(), "pads": 1})
         return model
 
@@ -61,11 +71,11 @@ class BackoffLM(LanguageModel):
         self._check_fitted()
         return self.model_.order
 
+    @checked_summary
     def summary(self) -> Summary:
         """Order, text, n-grams and discounts of each order."""
         from tacit.language.query.summary import backoff_summary
 
-        self._check_fitted()
         name = type(self).__name__
         return backoff_summary(name, self.order_, self.vocabulary_, self.diagnostics_)
 
@@ -176,6 +186,8 @@ class KneserNeyLM(BackoffLM):
     >>> model.perplexity(["the cow sat"]).n_unknown
     1
     """
+
+    _file = KNESER_NEY_FILE
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.language.language_queries import LanguageModel
 from tacit.language.model_files import MIXED_FILE
@@ -89,11 +90,11 @@ class MixedLM(LanguageModel):
         self.diagnostics_["n_steps"] = n_steps
         return self
 
+    @checked_summary
     def summary(self) -> Summary:
         """The models with their weights, and a page about each."""
         from tacit.language.query.summary import mixture_summary
 
-        self._check_fitted()
         pages = [model.summary() for model in self.models]
         return mixture_summary(pages, self.weights_, self.diagnostics_)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -21,16 +22,19 @@ from tacit.core.files.ranges import (
     within,
 )
 from tacit.core.files.saved_model import InnerModel, ModelFile, renamed
-from tacit.language.data.vocabulary import Vocabulary
+from tacit.errors import FileFormatError
+from tacit.language.data.vocabulary import BEGIN, END, UNKNOWN, Vocabulary
 from tacit.language.language_queries import LanguageModel
 from tacit.language.model.backoff import Discounts, GramModel
 from tacit.language.model.ensemble import Ensemble, OrderPlan
+from tacit.language.model.sums import ROUNDED, backoff_sums, ensemble_sums
 from tacit.language.moments.ngram_counts import MAX_ORDER
 
 Integers = NDArray[np.int64]
 Ids = NDArray[np.int32]
 
 _probability = within(0, 1 + 1e-5)  # ARPA files of others have few digits
+_SUM = 1e-6  # how far from one the probabilities of a model that was learnt may sum
 
 
 def _is_trie(
@@ -70,6 +74,45 @@ def _has_factors(
     for low, high in zip(grams.offsets[:-2], grams.offsets[1:-1], strict=True):
         if high > low and ranks[low:high].min() != ranks[low:high].max():
             return "has rows of one order with different lengths"
+    # Rows are as long as the columns of the n-grams that may follow without the first word.
+    shorter = np.repeat(grams.offsets[:-2], np.diff(grams.offsets)[1:])
+    if (grams.suffixes[grams.offsets[1] :] < shorter).any():
+        return "has an n-gram that ends in one two orders below"
+    return None
+
+
+def _grams_that_sum(tolerance: float) -> Callable[..., GramModel]:
+    def make(**fields: Any) -> GramModel:
+        model = GramModel(**fields)
+        _check_sums(backoff_sums(model), tolerance)
+        return model
+
+    return make
+
+
+def _ensemble_that_sums(**fields: Any) -> Ensemble:
+    model = Ensemble(**fields)
+    _check_sums(ensemble_sums(model), _SUM)
+    return model
+
+
+def _check_sums(sums: NDArray[np.float64], tolerance: float) -> None:
+    if not (np.abs(sums - 1) <= tolerance).all():  # also where they are NaN
+        raise FileFormatError("has probabilities that do not sum to one after some context")
+
+
+def _has_classes(
+    model_: GramModel, classes_: Integers, word_given_class_: NDArray[np.float64], **_: Any
+) -> str | None:
+    if np.flatnonzero(classes_ == 0).tolist() != [BEGIN, END]:
+        return "has other words in the class of the markers of lines"
+    markers = word_given_class_[[BEGIN, END]]
+    sums = np.bincount(classes_, word_given_class_, len(model_.vocabulary) - END)
+    if (markers != 1).any() or (np.abs(sums[1:] - 1) > _SUM).any():
+        return "has classes whose words have probabilities that do not sum to one"
+    # Words are in classes, even unknown ones: there are no unknown classes.
+    if model_.probs[model_.words == UNKNOWN].any():
+        return "has a class for no words"
     return None
 
 
@@ -94,8 +137,7 @@ VOCABULARY = Record(
     Field("starts", Array("word+1", offsets("byte"), dtype=np.int64)),
     make=Vocabulary.of_arrays,
 )
-GRAMS = Record(
-    GramModel,
+_GRAM_FIELDS = (
     Field("vocabulary", VOCABULARY, sizes={"word": len}),
     Field("words", Array("gram", below("word"), dtype=np.int32)),
     Field("suffixes", Array("gram", below("gram", -1), dtype=np.int32)),
@@ -103,20 +145,23 @@ GRAMS = Record(
     Field("offsets", Array("order+1", offsets("gram"), dtype=np.int64)),
     Field("firsts", Array("context+1", places("gram"), dtype=np.int64)),
     Field("backoffs", Array("context", not_negative, moderate, empty=True)),
-    check=_is_trie,
 )
+_ENSEMBLE_GRAMS = Record(GramModel, *_GRAM_FIELDS, check=_is_trie)
+GRAMS = Record(GramModel, *_GRAM_FIELDS, check=_is_trie, make=_grams_that_sum(_SUM))
+ARPA_GRAMS = Record(GramModel, *_GRAM_FIELDS, check=_is_trie, make=_grams_that_sum(ROUNDED))
 ENSEMBLE = Record(
     Ensemble,
-    Field("grams", GRAMS, sizes={"gram": len, "context": lambda grams: grams.n_contexts}),
+    Field("grams", _ENSEMBLE_GRAMS, sizes={"gram": len, "context": lambda grams: grams.n_contexts}),
     Field("rows", Array("context", dtype=np.int64, empty=True)),
     Field("ranks", Array("context", dtype=np.int64, empty=True)),
     Field("columns", Array("gram", dtype=np.int64)),
-    Field("left", Array("*", dtype=np.float32, empty=True)),
-    Field("right", Array("*", dtype=np.float32, empty=True)),
-    Field("left_rest", Array("context", moderate, empty=True)),
-    Field("right_rest", Array("gram", moderate)),
-    Field("scales", Array("context", moderate, empty=True)),
+    Field("left", Array("*", not_negative, dtype=np.float32, empty=True)),
+    Field("right", Array("*", not_negative, dtype=np.float32, empty=True)),
+    Field("left_rest", Array("context", not_negative, moderate, empty=True)),
+    Field("right_rest", Array("gram", not_negative, moderate)),
+    Field("scales", Array("context", not_negative, moderate, empty=True)),
     check=_has_factors,
+    make=_ensemble_that_sums,
 )
 DISCOUNTS = Record(Discounts, Field("values", numbers(0)), Field("source", text()))
 
@@ -161,18 +206,24 @@ def _given_weights(model: Any) -> Any:
     return None if model.weights is None else model.weights_.tolist()
 
 
-BACKOFF_FILE = ModelFile(
-    Field("model_", GRAMS),
-    Field("discounts_", Many(DISCOUNTS), optional=True),
-    arguments=_LEFT_OUT,
-    upgrade=_upgrade_backoff,
-)
+def _backoff_file(grams: Record) -> ModelFile:
+    return ModelFile(
+        Field("model_", grams),
+        Field("discounts_", Many(DISCOUNTS), optional=True),
+        arguments=_LEFT_OUT,
+        upgrade=_upgrade_backoff,
+    )
+
+
+ARPA_FILE = _backoff_file(ARPA_GRAMS)
+KNESER_NEY_FILE = _backoff_file(GRAMS)
 CLASS_FILE = ModelFile(
     Field("model_", GRAMS, sizes={"class": lambda model: len(model.vocabulary) - 2}),
     Field("vocabulary_", VOCABULARY, sizes={"word": len}),
     Field("classes_", Array("word", below("class"), dtype=np.int64)),
     Field("word_given_class_", Array("word", _probability, within(1e-300, np.inf))),
     arguments=_LEFT_OUT,
+    check=_has_classes,
     upgrade=_upgrade_classes,
 )
 ENSEMBLE_FILE = ModelFile(

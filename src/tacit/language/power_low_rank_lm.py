@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, seed_from
+from tacit.core.model import checked_summary
 from tacit.core.progress import reporting
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.language.language_queries import LanguageModel
@@ -311,11 +312,11 @@ class PowerLowRankLM(LanguageModel):
 
     # -- queries ----------------------------------------------------------------------------------
 
+    @checked_summary
     def summary(self) -> Summary:
         """Order, text, n-grams, low rank parts with weights, and what they were chosen among."""
         from tacit.language.query.summary import ensemble_summary
 
-        self._check_fitted()
         return ensemble_summary(self.order_, self.vocabulary_, self.diagnostics_)
 
     def can(self, ability: str) -> bool:

@@ -16,7 +16,7 @@ from tacit.core.arguments import (
     check_rows,
     generator_from,
 )
-from tacit.core.model import Counted, Model
+from tacit.core.model import Counted, Model, checked_summary
 from tacit.errors import ConvergenceWarning
 from tacit.numbers.model_files import MIXTURE_FILE
 
@@ -208,11 +208,11 @@ class GaussianMixtureMoments(Counted, DensityMixin, Model):
         known = given_row(list(names), given)
         return sample(self.mixture_, n_samples, generator_from(random_state), known)[0]
 
+    @checked_summary
     def summary(self) -> Summary:
         """The components, with the columns whose means differ most from those of all rows."""
         from tacit.numbers.summary import mixture_summary
 
-        self._check_fitted()
         return mixture_summary(self)
 
     def as_start(

@@ -40,7 +40,8 @@ class GaussianQueries(NumberQueries, GaussianRows):
         """
         self._check_fitted()
         d = len(self.gaussian_.mean)
-        shrunk = self.diagnostics_.get("shrinkage", 0.0) > 0
+        shrinkage = self.diagnostics_.get("shrinkage", 0.0)
+        shrunk = isinstance(shrinkage, int | float) and shrinkage > 0
         n_correlations = d * (d - 1) // 2 if shrunk else len(self.topology_.contracted().edges)
         normal = any(margin is not None for margin in self.scores_.margins)
         return n_correlations + (0 if normal else 2 * d)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from tacit.core.arguments import check_choice, check_number, seed_from
+from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError, DataError
 from tacit.numbers.gaussian_queries import GaussianQueries
 
@@ -51,6 +52,9 @@ class GaussianTree(GaussianQueries):
         Columns of text, booleans and levels: indicators of their categories (of all but the last) are
         coordinates of the Gaussian, or they raise an error. Names are columns of numbers to be treated as
         categories, too.
+    columns : mapping of column to kind, optional
+        What columns are, where it is not seen from their values: "category", "ordered", "count", "number",
+        "date" or "ignore" (left out).
     unknown : {"error", "missing"}
         How to treat categories at query time that were not in the training data.
     n_jobs : int or None
@@ -94,6 +98,7 @@ class GaussianTree(GaussianQueries):
         learn: str = "em",
         prior: float = 1.0,
         categorical: str | Sequence[str] = "scores",
+        columns: Mapping[Any, str] | None = None,
         unknown: str = "error",
         n_jobs: int | None = None,
         progress: Any = None,
@@ -105,6 +110,7 @@ class GaussianTree(GaussianQueries):
         self.learn = learn
         self.prior = prior
         self.categorical = categorical
+        self.columns = columns
         self.unknown = unknown
         self.n_jobs = n_jobs
         self.progress = progress
@@ -147,14 +153,19 @@ class GaussianTree(GaussianQueries):
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.diagnostics_ = {"n_rows": table.n_rows, "kind_of_table": kind, **learnt.diagnostics}
+        self.diagnostics_ = {
+            "n_rows": table.n_rows,
+            "kind_of_table": kind,
+            "gaps": table.missing.sum(axis=0).tolist(),
+            **learnt.diagnostics,
+        }
         return self
 
+    @checked_summary
     def summary(self) -> Summary:
         """The strongest dependences, what was chosen among what, and the fit."""
         from tacit.numbers.summary import gaussian_tree_summary
 
-        self._check_fitted()
         return gaussian_tree_summary(self)
 
     # -- within -----------------------------------------------------------------------------------
@@ -193,11 +204,19 @@ class GaussianTree(GaussianQueries):
         from tacit.core.input.read_mixed_table import read_mixed
 
         named = () if isinstance(self.categorical, str) else tuple(self.categorical)
-        table = read_mixed(X, categorical=named, sample_weight=sample_weight)
+        declared = self.columns
+        table = read_mixed(X, categorical=named, columns=declared, sample_weight=sample_weight)
         columns = [table.schema.columns[place] for place in table.schema.categorical]
-        few = [c.name for c in columns if c.kind in _NUMBERS and c.name not in named]
+        said = {*named, *(declared or {}), *map(str, declared or {})}
+        few = [c.name for c in columns if c.kind in _NUMBERS and c.name not in said]
         if few:
-            table = read_mixed(X, continuous=few, categorical=named, sample_weight=sample_weight)
+            table = read_mixed(
+                X,
+                continuous=few,
+                categorical=named,
+                columns=declared,
+                sample_weight=sample_weight,
+            )
         if self.categorical == "error" and table.schema.categorical:
             name = table.schema.names[table.schema.categorical[0]]
             raise DataError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.messages.conditionals import conditionals
 from tacit.messages.repairs import Repairs
@@ -39,6 +40,7 @@ class KernelQueries(NumberQueries, KernelRows):
 
     abilities = KernelRows.abilities - {"bif"} | {"numbers"}
 
+    @checked_summary
     def summary(self) -> Summary:
         """What was learnt, on a page: structure, choices, fit, and a profile of every hidden state.
 
@@ -47,7 +49,6 @@ class KernelQueries(NumberQueries, KernelRows):
         """
         from tacit.trees.query.summary import tree_summary
 
-        self._check_fitted()
         numbers = {
             leaf: np.stack([encoder.functional(lambda x: x), encoder.functional(np.square)])
             for leaf, encoder in enumerate(self.encoders_)
@@ -100,8 +101,8 @@ class KernelQueries(NumberQueries, KernelRows):
         -------
         grid : (place,) array, or (place, column)
         densities : (row, place) array
-            Not negative, of integral one over all numbers. They are the tree's alone, without its blend. That
-            of a group is the density of its first column times that of the second given the first, and so on.
+            Not negative, of integral one over all numbers. That of a group is the density of its first
+            column times that of the second given the first, and so on.
         repairs : dict
             With `return_repairs` only.
         """
@@ -248,17 +249,10 @@ class KernelQueries(NumberQueries, KernelRows):
 
     def _impute(self, X: Any, *, median: bool = False) -> Any:
         from tacit.core.input.mixed_table import decode_mixed
-        from tacit.numbers.query.evidence import cell_predictions
 
         table, _ = self._rows(X)
         leaves = np.flatnonzero(table.missing.any(axis=0)).tolist()
-        with self._threads():
-            predictions, _ = cell_predictions(
-                self.parameters_, table, self.encoders_, leaves, median=median
-            )
-            blend = self._blend if leaves else None
-            if blend is not None:
-                predictions = blend.average_missing(table, predictions, median=median)
+        predictions = self._missing_cells(table, leaves, median=median)
         filled = {
             leaf: predictions[leaf]
             if leaf in self.schema_.continuous
@@ -266,6 +260,49 @@ class KernelQueries(NumberQueries, KernelRows):
             for leaf in leaves
         }
         return decode_mixed(table.filled(filled), like=X)
+
+    def _missing_cells(
+        self, table: MixedTable, leaves: Sequence[int], *, median: bool = False
+    ) -> Mapping[int, Array]:
+        """Predictions of the missing cells of some columns given the other cells of each row."""
+        with self._threads():
+            predictions = self._cell_predictions(table, leaves, median=median)
+            blend = self._blend if leaves else None
+            if blend is not None:
+                predictions = blend.average_missing(table, predictions, median=median)
+        return predictions
+
+    def _drawn_cells(self, table: MixedTable, rng: np.random.Generator) -> MixedTable:
+        """The table with the missing cells of each row drawn together, given the others."""
+        from tacit.core.input.mixed_table import joined_rows, whole_counts
+
+        with self._threads():
+            parts = [
+                rows.filled(whole_counts(drawn, self.schema_))
+                for rows, drawn in self._drawn_blocks(table, rng)
+            ]
+        return joined_rows(parts)
+
+    def _drawn_blocks(
+        self, table: MixedTable, rng: np.random.Generator
+    ) -> Iterator[tuple[MixedTable, dict[int, NDArray[Any]]]]:
+        """Blocks of rows, and values drawn for all their cells given those that are observed."""
+        from tacit.numbers.query.densities import sample_rows
+
+        start = 0
+        for evidence in self._evidence_blocks(table):
+            rows = table.take(slice(start, start + evidence.n_rows))
+            start += evidence.n_rows
+            drawn = sample_rows(self.parameters_, 1, rng, self.encoders_, evidence)
+            yield rows, dict(enumerate(drawn.columns))
+
+    def _cell_predictions(
+        self, table: MixedTable, leaves: Sequence[int], *, median: bool
+    ) -> dict[int, Array]:
+        """By column: means or medians of numbers, probabilities of categories, for missing cells at least."""
+        from tacit.numbers.query.evidence import cell_predictions
+
+        return cell_predictions(self.parameters_, table, self.encoders_, leaves, median=median)[0]
 
     def most_probable_assignment(self, X: Any, *, soft: Soft | None = None) -> Assignment:
         """Not available: numbers have densities, and no joint completion is the most probable."""
@@ -280,7 +317,7 @@ class KernelQueries(NumberQueries, KernelRows):
     def _sample(
         self, n_samples: int, given: Given | None, rng: np.random.Generator, like: Any
     ) -> Any:
-        from tacit.core.input.mixed_table import decode_mixed, empty_mixed
+        from tacit.core.input.mixed_table import decode_mixed, empty_mixed, whole_counts
         from tacit.numbers.query.densities import sample_rows
 
         rows, soft = self._given_rows(given)
@@ -290,5 +327,5 @@ class KernelQueries(NumberQueries, KernelRows):
         columns: dict[int, NDArray[Any]] = dict(enumerate(drawn.columns))
         for leaf in evidence.signed:
             columns[leaf] = np.full(n_samples, rows.column(leaf)[0])
-        table = empty_mixed(n_samples, self.schema_).filled(columns)
+        table = empty_mixed(n_samples, self.schema_).filled(whole_counts(columns, self.schema_))
         return decode_mixed(table, like=like)

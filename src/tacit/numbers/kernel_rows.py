@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tacit.messages.evidence import Evidence
     from tacit.numbers.learn.blend import Blend
     from tacit.numbers.learn.gaussian_copula import Conditionals
+    from tacit.numbers.model.experts import Experts
     from tacit.numbers.query.densities import Coefficients
 
 Array = NDArray[np.float64]
@@ -35,12 +36,16 @@ class KernelRows(TreeModel):
     margins_: tuple[Margin | Array, ...] | None  # of operators: the distribution of each column
     _file = KERNEL_TREE_FILE
     kernel: Any
+    columns: Mapping[Any, str] | None
+    continuous: Any
     groups: Mapping[Any, Any] | None
+    experts_: Experts | None  # other densities that the tree's is mixed with
     blend_: Blend | None  # other predictors, for means, quantiles and missing cells
 
     def _restore(self, values: Mapping[str, Any]) -> None:
         super()._restore(values)
         self.margins_, self.blend_ = values["margins_"], values["blend_"]
+        self.experts_ = values["experts_"]
         kernels = [encoder.kernel for encoder in self.encoders_ if hasattr(encoder, "kernel")]
         if self.kernel == TabulatedKernel.name:  # a callable; columns of categories have no kernel
             self.kernel = kernels[0] if kernels else "rbf"
@@ -49,7 +54,7 @@ class KernelRows(TreeModel):
         from tacit.core.input.examples import Examples
         from tacit.core.input.read_mixed_table import read_mixed
 
-        table = read_mixed(X, continuous=self.continuous)
+        table = read_mixed(X, continuous=self.continuous, columns=self.columns)
         return Examples(table.n_rows, table.take)
 
     def _rows(self, X: Any, soft: Mapping[Any, Any] | None = None) -> Known:

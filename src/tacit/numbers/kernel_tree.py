@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Self
 
-from tacit.numbers.kernel_queries import KernelQueries
+from tacit.numbers.expert_queries import ExpertQueries
 
 
-class KernelTree(KernelQueries):
+class KernelTree(ExpertQueries):
     """A joint density of the columns of a table, numbers and categories alike, with hidden variables.
 
     Every column is a leaf of a tree whose other nodes are hidden. A column of numbers may have any density:
-    skewed, with several peaks, with values that occur often. Any conditional can be queried afterwards, with
-    any cells missing.
+    skewed, with several peaks, with values that occur often. Beside the tree stand other experts, classes of
+    rows whose numbers are Gaussian or have Gaussian normal scores: the density is a mixture of all, whose
+    weights held-out rows choose. Any conditional can be queried afterwards, with any cells missing.
 
     Parameters
     ----------
@@ -34,8 +35,11 @@ class KernelTree(KernelQueries):
         they are with the median bandwidth, a tree by neighbour joining of equation 6.18 (or the tree given),
         one view, nothing whitened, cut or averaged in. `n_states`, the rank of all hidden nodes, must be
         given; "auto" of other arguments is what is printed.
+    columns : mapping of column to kind, optional
+        What columns are, where it is not seen from their values: "category", "ordered", "count", "number",
+        "date" or "ignore" (left out). Numbers have more than 20 distinct values, where nothing is said.
     continuous : collection of str
-        Columns that hold numbers. Others do where they hold numbers with more than 20 distinct values.
+        Columns that hold numbers: the kind "number" for each of them.
     bandwidth : float or "auto"
         learn="auto": how far the density of a bin reaches into its neighbours, in bins. "spectral": bandwidth
         of the kernel at the leaves, as a multiple of the median distance of two rows. "auto" lets held-out
@@ -62,17 +66,27 @@ class KernelTree(KernelQueries):
     n_bins : int or "auto"
         Bins of a column of numbers; "auto" lets held-out rows choose.
     n_components : int or "auto"
-        Trees whose mixture the model is, by learn="auto": see `LatentTree`.
+        Trees that are mixed, by learn="auto": see `LatentTree`. "auto": one where a few Gaussian classes are
+        better than a small tree.
+    effort : {"low", "default", "high"}
+        The budget of what learn="auto" compares: see `LatentTree`.
     n_views : int or "auto"
         Leaves that each linear system of "spectral" uses; "auto" lets held-out rows choose.
     pseudo_counts : float or "auto"
         Dirichlet pseudo-counts per table row, by learn="auto".
+    experts : "auto", "tree", or list of str
+        The densities whose mixture the model is, by learn="auto". "auto": the tree, and whichever classes of
+        rows held-out rows give weight to. "tree": the tree alone. A list names what is compared with it:
+        "scores-full", "scores-diagonal" (classes in which normal scores are Gaussian, with any covariance or
+        a diagonal one), "numbers-full", "numbers-diagonal" (the same of the numbers themselves). Posteriors
+        of hidden states, `topology_` and profiles of states are the tree's in any case; every other answer is
+        that of the mixture.
     blend : bool or "auto"
-        Whether means, quantiles and missing cells are those of the tree joined with those of a Gaussian of
-        normal scores and indicators, by learn="auto"; `impute` also looks for rows nearby, where that is
-        better. How much each counts in a column is learnt from hidden cells of held-out rows; densities
-        and probabilities are the tree's own. A model that looks for rows nearby keeps up to 10,000 rows
-        of X, in its file too. "auto": yes, and no as printed.
+        Whether `impute` joins the model's means, medians and probabilities with those of a Gaussian of normal
+        scores and indicators, and of rows nearby, by learn="auto". How much each counts in a column is
+        learnt from hidden cells of held-out rows. Without other experts than the tree, the Gaussian has a
+        part in its means and quantiles too; densities and probabilities are the model's own. A model that
+        looks for rows nearby keeps up to 10,000 rows of X, in its file too. "auto": yes, and no as printed.
     max_iter : int
         Largest number of steps of EM.
     negative : {"floor", "nan", "raise"}
@@ -93,6 +107,8 @@ class KernelTree(KernelQueries):
         The columns; `categories_` has the categories by name.
     encoders_ : tuple of Encoder
         What each column's cells are to the tree: blurred bins, kernel features, or indicators.
+    experts_ : Experts or None
+        Other experts than the tree, and the weights of all; None where the tree is alone.
     topology_, tree_, trees_, network_, tables_
         See `LatentTree`.
     diagnostics_ : dict
@@ -117,6 +133,7 @@ class KernelTree(KernelQueries):
         learn: str = "auto",
         *,
         preset: str | None = None,
+        columns: Mapping[Any, str] | None = None,
         continuous: Collection[str] = (),
         bandwidth: float | str = "auto",
         metric_bandwidth: float | str = "auto",
@@ -127,8 +144,10 @@ class KernelTree(KernelQueries):
         tolerance: float | str = "auto",
         n_bins: int | str = "auto",
         n_components: int | str = "auto",
+        effort: str = "default",
         n_views: int | str = "auto",
         pseudo_counts: float | str = "auto",
+        experts: str | Collection[str] = "auto",
         blend: bool | str = "auto",
         max_iter: int = 1000,
         negative: str = "floor",
@@ -141,6 +160,7 @@ class KernelTree(KernelQueries):
         self.structure = structure
         self.learn = learn
         self.preset = preset
+        self.columns = columns
         self.continuous = continuous
         self.bandwidth = bandwidth
         self.metric_bandwidth = metric_bandwidth
@@ -151,8 +171,10 @@ class KernelTree(KernelQueries):
         self.tolerance = tolerance
         self.n_bins = n_bins
         self.n_components = n_components
+        self.effort = effort
         self.n_views = n_views
         self.pseudo_counts = pseudo_counts
+        self.experts = experts
         self.blend = blend
         self.max_iter = max_iter
         self.negative = negative

@@ -12,7 +12,7 @@ from tacit.core.encoders.encoders import IndicatorEncoder
 from tacit.core.encoders.kernel_shapes import TabulatedKernel
 from tacit.core.encoders.margins import Margin
 from tacit.core.files.fields import Array, Arrays, Field, Many, OneOf, Record
-from tacit.core.files.header_values import Value, flag, integer, number, symbols
+from tacit.core.files.header_values import Value, flag, integer, number, symbols, text
 from tacit.core.files.ranges import (
     ascending,
     covariances,
@@ -24,6 +24,7 @@ from tacit.core.files.ranges import (
     within,
 )
 from tacit.core.files.saved_model import ModelFile, renamed
+from tacit.core.input.column_kinds import plain_kinds
 from tacit.core.input.mixed_table import MixedSchema, MixedTable
 from tacit.core.input.table import Schema
 from tacit.errors import FileFormatError
@@ -32,7 +33,9 @@ from tacit.numbers.data.normal_scores import Scores
 from tacit.numbers.learn.blend import Blend
 from tacit.numbers.learn.gaussian_copula import Coordinates, GaussianCopula, Ranks
 from tacit.numbers.learn.nearest_neighbours import Neighbours
+from tacit.numbers.model.experts import Expert, Experts
 from tacit.numbers.model.gaussian import Gaussian
+from tacit.numbers.model.gaussian_classes import GaussianClasses
 from tacit.numbers.model.gaussian_mixture import SphericalMixture
 from tacit.trees.model_files import TOPOLOGY, structure_argument
 
@@ -64,6 +67,47 @@ def _neighbours(
         raise FileFormatError("has codes of categories that are not there")
     table = MixedTable(schema, np.asfortranarray(numbers), np.asfortranarray(codes))
     return Neighbours(table, bandwidth)
+
+
+def _full(classes: GaussianClasses) -> Floats | None:
+    return None if classes.is_diagonal else classes.covariances
+
+
+def _diagonal(classes: GaussianClasses) -> Floats | None:
+    return classes.covariances if classes.is_diagonal else None
+
+
+def _classes(
+    weights: Floats,
+    means: Floats,
+    covariances: Floats | None,
+    variances: Floats | None,
+    tables: tuple[Floats, ...],
+    schema: MixedSchema,
+) -> GaussianClasses:
+    if means.shape[1] != len(schema.continuous):
+        raise FileFormatError("has another number of coordinates than there are columns of numbers")
+    if [table.shape[1] for table in tables] != [schema.cards[j] for j in schema.categorical]:
+        raise FileFormatError("has tables of other categories than the columns")
+    if any((table <= 0).any() for table in tables):
+        raise FileFormatError("has categories of probability zero")
+    spread = covariances if variances is None else variances
+    if spread is None or (covariances is not None and variances is not None):
+        raise FileFormatError("has not either covariances or variances")
+    return GaussianClasses(weights, means, spread, tables)
+
+
+def _expert(
+    name: str,
+    normal: bool,
+    classes: GaussianClasses,
+    schema: MixedSchema,
+    margins: tuple[Margin | None, ...],
+) -> Expert:
+    known = margins if normal else (None,) * len(schema)
+    if normal and any(margins[place] is None for place in schema.continuous):
+        raise FileFormatError("is of normal scores of columns without a distribution")
+    return Expert(name, Scores(schema, known), classes)
 
 
 def _categories(margins: tuple[Any, ...]) -> tuple[int | None, ...]:
@@ -123,12 +167,40 @@ NEIGHBOURS = Record(
     make=_neighbours,
     uses="schema",
 )
+CATEGORY_TABLES = Record(
+    np.ndarray,
+    Field("probabilities", Array("component *", probabilities), get=lambda array: array),
+    make=lambda probabilities: probabilities,
+)
 BLEND = Record(
     Blend,
     Field("copula", COPULA, optional=True),
     Field("neighbours", NEIGHBOURS, optional=True),
     Field("copula_weights", Array("column", within(0, 1))),
     Field("weights", Array("column 3", probabilities)),
+)
+CLASSES = Record(
+    GaussianClasses,
+    Field("weights", Array("component", probabilities)),
+    Field("means", Array("component number", moderate)),
+    Field("covariances", Array("component number number", covariances), optional=True, get=_full),
+    Field("variances", Array("component number", positive, moderate), optional=True, get=_diagonal),
+    Field("tables", Many(CATEGORY_TABLES)),
+    make=_classes,
+    uses="schema",
+)
+EXPERT = Record(
+    Expert,
+    Field("name", text()),
+    Field("normal", flag(), get=lambda expert: any(m is not None for m in expert.scores.margins)),
+    Field("classes", CLASSES),
+    make=_expert,
+    uses="schema margins",
+)
+EXPERTS = Record(
+    Experts,
+    Field("members", Many(EXPERT, least=1), sizes={"expert": len}),
+    Field("weights", Array("expert+1", probabilities)),
 )
 _DISTRIBUTION = OneOf(
     numbers=MARGIN,
@@ -255,6 +327,7 @@ GAUSSIAN_TREE_FILE = ModelFile(
     arguments={
         "structure": structure_argument,
         "categorical": _names,
+        "columns": plain_kinds,
     },
     columns=lambda model: model.schema_.names,
     upgrade=_upgrade_gaussian,
@@ -270,6 +343,9 @@ KERNEL_TREE_FILE = ModelFile(
                 encoder.size if isinstance(encoder, IndicatorEncoder) else None
                 for encoder in encoders
             ),
+            "margins": lambda encoders: tuple(
+                getattr(encoder, "margin", None) for encoder in encoders
+            ),
         },
     ),
     Field(
@@ -278,12 +354,17 @@ KERNEL_TREE_FILE = ModelFile(
         optional=True,
         sizes={"categories": _categories},
     ),
+    Field("experts_", EXPERTS, optional=True),
     Field("blend_", BLEND, optional=True),
     Field("topology_", TOPOLOGY),
     Field("parameters_", PARAMETERS, sizes={"columns": leaf_names, "card": leaf_sizes}),
     arguments={
         "structure": structure_argument,
+        "columns": plain_kinds,
         "continuous": lambda model: [str(name) for name in model.continuous] or None,
+        "experts": lambda model: (
+            model.experts if isinstance(model.experts, str) else sorted(map(str, model.experts))
+        ),
         "groups": lambda model: (
             {
                 str(name): [str(member) for member in members]

@@ -61,8 +61,7 @@ class NumberQueries(TableModel):
         -------
         grid : (place,) array
         densities : (row, place) array
-            Not negative, of integral one over all numbers. Those of a `KernelTree` are the tree's alone,
-            without its blend.
+            Not negative, of integral one over all numbers.
         repairs : dict
             With `return_repairs` only.
         """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.core.summary import Section, Summary
+from tacit.core.summary import Section, Summary, column_section
 
 if TYPE_CHECKING:
     from tacit.numbers.gaussian_mixture import GaussianMixtureMoments
@@ -93,7 +94,22 @@ def gaussian_tree_summary(model: GaussianTree) -> Summary:
             rows = [[str(candidate), score] for candidate, score in diagnostics[key].items()]
             columns = [name, "held-out log-density"]
             sections.append(Section(f"candidates: {key}", columns=columns, rows=rows))
+    sections.append(column_section(model.schema_.columns, diagnostics.get("gaps")))
     n_numbers = len(model.schema_.continuous)
     n_categories = len(model.schema_.categorical)
     title = f"{type(model).__name__}: {n_numbers} columns of numbers, {n_categories} of categories"
     return Summary(title, sections)
+
+
+def with_experts(summary: Summary, diagnostics: Mapping[str, Any]) -> Summary:
+    """The summary of a tree with a section on the experts that it was compared with."""
+    if "experts" not in diagnostics:
+        return summary
+    rows = [
+        [str(one["expert"]), f"{one['weight']:.3f}", f"{one['score']:.4f}"]
+        for one in diagnostics["experts"]
+    ]
+    rows.append(["their mixture", "", f"{diagnostics['held_out_mixture']:.4f}"])
+    section = Section("experts", columns=["expert", "weight", "held-out log-density"], rows=rows)
+    first, *rest = summary.sections
+    return Summary(summary.title, [first, section, *rest])

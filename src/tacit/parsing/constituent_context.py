@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.estimator_tags import TakesText
-from tacit.core.model import Model
+from tacit.core.model import Model, checked_summary
 from tacit.errors import DataError
 from tacit.parsing.data.tagged_sentences import (
     Tagged,
@@ -166,9 +166,9 @@ class ConstituentContextModel(TakesText, Model):
         self._check_fitted()
         return [self.parse(sentence) for sentence in stream_tagged(X)]
 
+    @checked_summary
     def summary(self) -> Summary:
         """What the model uses and what it learnt, on a page."""
-        self._check_fitted()
         return context_model_summary(self.get_params(), self.tags_, self.ratios_, self.diagnostics_)
 
     def _kinds(self, sentence: Tagged) -> list[str]:

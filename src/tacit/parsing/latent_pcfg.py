@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.core.estimator_tags import TakesText
-from tacit.core.model import Model, Scored
+from tacit.core.limits import shown
+from tacit.core.model import Model, Scored, checked_summary
 from tacit.core.threads import n_threads
 from tacit.errors import (
     ArgumentError,
@@ -171,7 +172,7 @@ class LatentPCFG(TakesText, Scored, Model):
         for name in ("n_states", "min_count", "n_restarts", "max_words"):
             check_count(name, getattr(self, name))
         check_count("max_iter", self.max_iter, none_is="the usual number of steps")
-        check_number("threshold", self.threshold)
+        self._check_threshold()
         check_functions(self.features)
         if self.features is not None and self.learn == "em":
             raise ArgumentError(
@@ -316,8 +317,17 @@ class LatentPCFG(TakesText, Scored, Model):
                 f"a sentence of {len(words)} words takes about {steps:.1e} steps; cut it, or fit with "
                 f"max_words={len(words)}"
             )
-        least = self.threshold if threshold is None else threshold
-        return SentenceParser(self.symbols_, self.coarse_, self.grammars_, least)
+        if threshold is None:
+            self._check_threshold()
+            threshold = self.threshold
+        return SentenceParser(self.symbols_, self.coarse_, self.grammars_, threshold)
+
+    def _check_threshold(self) -> None:
+        check_number("threshold", self.threshold)
+        if self.threshold >= 1:
+            raise ArgumentError(
+                f"threshold={shown(self.threshold)} leaves no tree; give a probability below 1"
+            )
 
     # -- given trees --------------------------------------------------------------------------------
 
@@ -368,9 +378,9 @@ class LatentPCFG(TakesText, Scored, Model):
         scores: NDArray[np.float64] = np.where(bad, floor, np.where(plain > -np.inf, logs, -np.inf))
         return (scores, {"non_positive": int(bad.sum())}) if return_repairs else scores
 
+    @checked_summary
     def summary(self) -> Summary:
         """Labels, states, the most frequent rules, and the likeliest rules and words of states, on a page."""
-        self._check_fitted()
         return grammar_summary(self.symbols_, self.coarse_, self.grammars_, self.diagnostics_)
 
     # -- files --------------------------------------------------------------------------------------

@@ -154,14 +154,14 @@ LEXICON = Record(
     check=_check_lexicon,
 )
 _TENSORS = (
-    Field("start", Array("label state", dtype=_FLOATS)),
-    Field("total", Array("label state", dtype=_FLOATS)),
-    Field("words", Array("pair state", dtype=_FLOATS, empty=True)),
-    Field("tensors", Array("tensor state state*state", dtype=_FLOATS, empty=True)),
+    Field("start", Array("label state", moderate, dtype=_FLOATS)),
+    Field("total", Array("label state", moderate, dtype=_FLOATS)),
+    Field("words", Array("pair state", moderate, dtype=_FLOATS, empty=True)),
+    Field("tensors", Array("tensor state state*state", moderate, dtype=_FLOATS, empty=True)),
     Field("dense", Array("rule", below("tensor", -1), dtype=np.int32, empty=True)),
-    Field("parents", Array("term state", dtype=_FLOATS, empty=True)),
-    Field("lefts", Array("term state", dtype=_FLOATS, empty=True)),
-    Field("rights", Array("term state", dtype=_FLOATS, empty=True)),
+    Field("parents", Array("term state", moderate, dtype=_FLOATS, empty=True)),
+    Field("lefts", Array("term state", moderate, dtype=_FLOATS, empty=True)),
+    Field("rights", Array("term state", moderate, dtype=_FLOATS, empty=True)),
     Field("first_term", Array("rule+1", offsets("term"), dtype=np.int32)),
 )
 COARSE = Record(

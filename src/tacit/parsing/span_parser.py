@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.core.arguments import check_choice, check_count, check_known_preset, check_number
 from tacit.core.estimator_tags import TakesText
-from tacit.core.model import Model
+from tacit.core.model import Model, checked_summary
 from tacit.errors import ArgumentError, DataError, NotAvailableError
 from tacit.parsing.data.tagged_sentences import Tagged, read_tagged, stream_tagged, without_marks
 from tacit.parsing.data.universal_tags import UNIVERSAL, universal_tag
@@ -236,9 +236,9 @@ class SpanParser(TakesText, Model):
                 parses.append(self.parse(sentence, None if tops is None else tops[number]))
         return parses
 
+    @checked_summary
     def summary(self) -> Summary:
         """What the parser uses and what it learnt, on a page."""
-        self._check_fitted()
         arguments = self.get_params() | {"prior": self._prior}
         return span_parser_summary(arguments, self.distances_, self.chunker_, self.diagnostics_)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_rows, generator_from
+from tacit.core.model import checked_summary
 from tacit.errors import DataError, NotAvailableError
 from tacit.sequences.emissions import emission_of
 from tacit.sequences.query.proper_operators import ProperOperators
@@ -227,11 +228,11 @@ class HMMQueries(CountedSequences):
             return codes[:, :, 0] if len(self.names_) == 1 else codes
         return [[self.symbols_[code] for code in row] for row in codes.tolist()]
 
+    @checked_summary
     def summary(self) -> Summary:
         """The model on a page: fit, candidates, states with what they emit, transitions."""
         from tacit.sequences.query.summaries import state_sections, summary_of, symbol_profiles
 
-        self._check_fitted()
         learnt, emission = self.parameters_, self._emission
         kind = f"{len(self.symbols_)} symbols" if self.symbols_ else f"{emission.name} emissions"
         if not self._has_states:

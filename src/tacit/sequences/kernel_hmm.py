@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError, DataError
 from tacit.sequences.kernel_hmm_queries import ChainQueries
 from tacit.sequences.model_files import KERNEL_HMM_FILE
@@ -153,6 +154,7 @@ class KernelHMM(ChainQueries):
         }
         return self
 
+    @checked_summary
     def summary(self) -> Summary:
         """The model on a page: fit, candidates, states with what they emit, transitions."""
         import numpy as np
@@ -160,7 +162,6 @@ class KernelHMM(ChainQueries):
         from tacit.messages.node_messages import Messages
         from tacit.sequences.query.summaries import state_sections, summary_of
 
-        self._check_fitted()
         kind = f"{len(self.names_)} column{'' if len(self.names_) == 1 else 's'} of numbers"
         if not self._has_tables:
             title = f"KernelHMM: operators of rank {self.n_states_}, {kind}"

@@ -23,10 +23,18 @@ from tacit.sequences.query.automata import MixedAutomaton
 from tacit.sequences.query.mean_automata import MeanAutomaton
 from tacit.sequences.query.proper_operators import ProperOperators
 
+_LEAST_PRODUCT = 1e-100  # of initial and stop, which is one but for errors of estimation
+
 
 def _fits(
-    step: Dense | Hadamard, initial: NDArray[Any], emit: tuple[NDArray[Any], ...], **_: Any
+    step: Dense | Hadamard,
+    initial: NDArray[Any],
+    stop: NDArray[Any],
+    emit: tuple[NDArray[Any], ...],
+    **_: Any,
 ) -> str | None:
+    if not abs(initial @ stop) > _LEAST_PRODUCT:
+        return "gives sequences without symbols no probability"
     if isinstance(step, Hadamard) and emit[0].shape[1] != len(initial):
         return "has a step that takes messages of another length than those of its columns"
     return None

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.automaton_fitting import FittedAutomaton
 from tacit.sequences.model_files import PROBABILISTIC_AUTOMATON_FILE
@@ -194,6 +195,7 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
 
         return max(spectral_radius(part.steps) for part in self.parts_)
 
+    @checked_summary
     def summary(self) -> Summary:
         """The model on a page: fit, candidates, states of the automaton of largest weight."""
         from tacit.sequences.query.summaries import state_sections, summary_of, symbol_profiles

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError
 from tacit.sequences.automaton_fitting import FittedAutomaton
 from tacit.sequences.data.strings import check_strings, is_length, read_strings
@@ -163,12 +164,12 @@ class WeightedAutomaton(FittedAutomaton):
             )
         )
 
+    @checked_summary
     def summary(self) -> Summary:
         """The model on a page: fit, candidates, singular values."""
         from tacit.core.summary import Section
         from tacit.sequences.query.summaries import summary_of
 
-        self._check_fitted()
         values = [float(value) for value in self.diagnostics_.get("singular_values", [])][:20]
         rows = [[n + 1, value, n < self.rank_] for n, value in enumerate(values)]
         spectrum = Section("singular values", columns=["", "value", "kept"], rows=rows)

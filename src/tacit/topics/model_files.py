@@ -10,6 +10,8 @@ from tacit.core.files.ranges import probabilities
 from tacit.core.files.saved_model import ModelFile, renamed
 from tacit.topics.model.topics import Topics
 
+_MOST_ALPHA = 1e12  # with more all documents are alike, and gamma functions overflow
+
 
 def _upgrade(header: dict[str, Any], arrays: Arrays) -> None:
     header["topics"] = {"alpha0": header.pop("alpha0")}
@@ -21,7 +23,7 @@ TOPICS = Record(
     Topics,
     Field("words", Array("topic word", probabilities)),
     Field("weights", Array("topic", probabilities)),
-    Field("alpha0", number(0)),
+    Field("alpha0", number(0, _MOST_ALPHA)),
 )
 TOPIC_MODEL = ModelFile(
     Field("words_", texts(), sizes={"word": len}),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tacit.core.arguments import check_count, check_rows, generator_from
-from tacit.core.model import Model, Scored
+from tacit.core.model import Model, Scored, checked_summary
 from tacit.errors import ArgumentError, DataError
 from tacit.topics.data.documents import Documents
 
@@ -122,11 +122,11 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scored, Mo
         counts = sample_documents(self.topics_, lengths, generator_from(random_state))
         return Documents(counts, self.words_)
 
+    @checked_summary
     def summary(self) -> Summary:
         """The topics with their weights and most likely words, and what they were learnt from."""
         from tacit.topics.query.summary import topic_summary
 
-        self._check_fitted()
         return topic_summary(self.topics_, self.words_, self.diagnostics_)
 
     @property

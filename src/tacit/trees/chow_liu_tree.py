@@ -59,7 +59,7 @@ class ChowLiuTree(TreeModel):
 
         check_number("pseudo_counts", self.pseudo_counts)
         self._check_policies()
-        table = read_table(X, n_bins=self.n_bins, sample_weight=sample_weight)
+        table = read_table(X, n_bins=self.n_bins, sample_weight=sample_weight, cut_integers=True)
         cards, names = table.schema.cards, table.schema.names
         with limit_threads(self.n_jobs):
             jobs = n_threads(self.n_jobs) or 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,9 +23,10 @@ class LatentClass(LatentTree):
     A `LatentTree` with ``structure="star"``; all arguments but `structure` are the same. Up to 12
     classes, learn="auto" starts from clusters of the rows in the principal axes of the columns' dependence,
     and exchanges classes during EM: a redundant class is removed, and one whose columns still depend on each
-    other is split, as long as the likelihood grows (``diagnostics_["n_exchanged"]``). With
-    pseudo_counts="auto", the strength of the prior of each column is learnt, too
-    (``diagnostics_["pseudo_counts"]``). Initialisation is deterministic.
+    other is split, as long as the likelihood grows (``diagnostics_["n_exchanged"]``). Further starts (five;
+    20 with effort="high", none with "low") are clusters from drawn centres, of which the likeliest go on.
+    With pseudo_counts="auto", the strength of the prior of each column is learnt, too
+    (``diagnostics_["pseudo_counts"]``).
 
     learn="tensor" is one more learner, consistent and without iterations: three groups of up to `features`
     columns are three views of the class (``diagnostics_["views"]``), and the decomposition of their joint
@@ -56,6 +57,7 @@ class LatentClass(LatentTree):
         n_states: int | str = "auto",
         learn: str = "auto",
         *,
+        effort: str = "default",
         n_views: int = 5,
         features: Any = 3,
         n_restarts: int = 5,
@@ -67,6 +69,7 @@ class LatentClass(LatentTree):
         negative: str = "floor",
         unknown: str = "error",
         n_bins: int = 5,
+        columns: Mapping[Any, str] | None = None,
         n_jobs: int | None = None,
         progress: Any = None,
         random_state: int = 0,
@@ -76,6 +79,7 @@ class LatentClass(LatentTree):
             "star",
             learn,
             n_components=1,
+            effort=effort,
             n_views=n_views,
             features=features,
             n_restarts=n_restarts,
@@ -87,6 +91,7 @@ class LatentClass(LatentTree):
             negative=negative,
             unknown=unknown,
             n_bins=n_bins,
+            columns=columns,
             n_jobs=n_jobs,
             progress=progress,
             random_state=random_state,

@@ -16,9 +16,10 @@ class LatentTree(TreeModel):
     """A joint distribution of the columns of a table, with hidden variables between them.
 
     Every column is a leaf (or an inner node) of a tree whose other nodes are hidden variables. With nothing
-    given, held-out rows select the tree, the numbers of states, and whether several trees are
-    better than one. Initialisation is deterministic, from moments of the columns, without restarts; any
-    conditional can be queried afterwards, with any cells missing.
+    given, held-out rows select the tree, the numbers of states, and whether a mixture is better than one
+    tree: of several trees, latent classes, the Chow-Liu tree and independent columns. Initialisation is
+    deterministic, from moments of the columns; the order of the columns does not matter. Any conditional can
+    be queried afterwards, with any cells missing.
 
     Parameters
     ----------
@@ -44,8 +45,14 @@ class LatentTree(TreeModel):
         stepwise EM.
     n_components : int or "auto"
         Trees whose mixture the model is, by learn="auto". "auto" is one where a structure, a number of states
-        or another learner is given; else selected by held-out rows, up to 12. Each is learnt with
-        another structure; the first has the one that was given or chosen.
+        or another learner is given; else held-out rows select: up to 12 trees with many states, each with
+        another structure, and beside them a tree with few states, latent classes, the Chow-Liu tree and
+        independent columns. A given number of trees have many states, or as many as given; the first has the
+        structure that was given or chosen.
+    effort : {"low", "default", "high"}
+        The budget of what learn="auto" compares. "low": no further trees in a mixture, no further starts of
+        latent classes. "default": work in proportion to the cells of the table. "high": up to twelve trees
+        of small tables as well, EM from random starts among the candidates, more starts of classes.
     preset : None or "printed"
         "printed": the algorithm exactly as in its paper, without Tacit's additions; structure and number of
         states must be given. learn="spectral" with representation="tensor" is Parikh (2015), Algorithm 4,
@@ -91,7 +98,10 @@ class LatentTree(TreeModel):
     unknown : {"error", "missing"}
         What a category is at query time that was never seen.
     n_bins : int
-        Bins into which a column of many floats is cut.
+        Bins into which a column of many numbers is cut.
+    columns : mapping of column to kind, optional
+        What columns are, where it is not seen from their values: "category", "ordered", "count", "number",
+        "date" or "ignore" (left out). Numbers with more than 20 distinct values are cut into bins.
     compress : bool
         Whether EM runs over distinct subtree patterns (exact, much less work) or over rows.
     n_jobs : int or None
@@ -118,8 +128,9 @@ class LatentTree(TreeModel):
     diagnostics_ : dict
         What learning compared and selected, in plain values. Of selection by held-out rows: "structures"
         (candidates and their scores, in order of preference), "candidates" (numbers of states and their
-        scores), "trees" (weight, states, passes and steps of each tree), "held_out_score" (of the selected
-        model, in nats per row), "n_rows_tried_with".
+        scores), "classes" (numbers of latent classes), "members" (simpler models and the first tree),
+        "trees" (weight, states, passes and steps of each tree), "held_out_score" (of the selected
+        model, in nats per row), "n_rows_tried_with", "skipped" (what was not compared, and why).
 
     Examples
     --------
@@ -139,6 +150,7 @@ class LatentTree(TreeModel):
         learn: str = "auto",
         *,
         n_components: int | str = "auto",
+        effort: str = "default",
         preset: str | None = None,
         representation: str = "auto",
         siblings: str = "adopted",
@@ -154,6 +166,7 @@ class LatentTree(TreeModel):
         negative: str = "floor",
         unknown: str = "error",
         n_bins: int = 5,
+        columns: Mapping[Any, str] | None = None,
         compress: bool = True,
         n_jobs: int | None = None,
         progress: Any = None,
@@ -163,6 +176,7 @@ class LatentTree(TreeModel):
         self.structure = structure
         self.learn = learn
         self.n_components = n_components
+        self.effort = effort
         self.preset = preset
         self.representation = representation
         self.siblings = siblings
@@ -178,6 +192,7 @@ class LatentTree(TreeModel):
         self.negative = negative
         self.unknown = unknown
         self.n_bins = n_bins
+        self.columns = columns
         self.compress = compress
         self.n_jobs = n_jobs
         self.progress = progress

@@ -8,6 +8,7 @@ from tacit.core.encoders.given_features import plain_features
 from tacit.core.files.fields import Arrays, Field
 from tacit.core.files.header_values import Value
 from tacit.core.files.saved_model import ModelFile
+from tacit.core.input.column_kinds import plain_kinds
 from tacit.core.input.table import Schema
 from tacit.errors import FileFormatError
 from tacit.messages.network_files import (
@@ -78,7 +79,11 @@ TREE_FILE = ModelFile(
     Field("schema_", SCHEMA, sizes=COLUMNS),
     Field("topology_", TOPOLOGY),
     Field("parameters_", PARAMETERS, sizes=LEAVES),
-    arguments={"structure": structure_argument, "features": plain_features},
+    arguments={
+        "structure": structure_argument,
+        "features": plain_features,
+        "columns": plain_kinds,
+    },
     columns=lambda model: model.schema_.names,
     upgrade=upgrade_tree,
 )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
+from tacit.core.model import checked_summary
 from tacit.errors import NotAvailableError
 from tacit.messages.network_files import tree_of
 from tacit.trees.model_files import TREE_FILE
@@ -120,11 +121,11 @@ class TreeModel(TransformerMixin, TableModel):
             return self.parameters_.layout.n_parameters
         return self.parameters_.n_parameters
 
+    @checked_summary
     def summary(self) -> Summary:
         """What was learnt, on a page: structure, choices, fit, and a profile of every hidden state."""
         from tacit.trees.query.summary import tree_summary
 
-        self._check_fitted()
         return tree_summary(self)
 
     # -- answers ------------------------------------------------------------------------------------
@@ -299,7 +300,9 @@ class TreeModel(TransformerMixin, TableModel):
         from tacit.core.input.examples import Examples
         from tacit.core.input.read_table import read_table
 
-        table = read_table(X, n_bins=self.n_bins)
+        table = read_table(
+            X, n_bins=self.n_bins, columns=getattr(self, "columns", None), cut_integers=True
+        )
         return Examples(table.n_rows, table.take)
 
     def _evidence(self, X: Any, soft: Soft | None) -> Evidence:

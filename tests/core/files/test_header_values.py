@@ -11,7 +11,13 @@ from tacit.core.files import header_values as values
 from tacit.core.files.json_values import from_json, to_json
 from tacit.errors import ArgumentTypeError, FileFormatError
 
-leaf = st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False)
+leaf = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text()
+    | st.floats(allow_nan=False, allow_infinity=False)
+)
 symbol = st.recursive(leaf, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=5)
 
 REFUSED = [

@@ -184,14 +184,14 @@ def test_what_counts_as_numbers():
 def test_few_numbers_in_every_chunk_may_be_many_together():
     chunks = [{"x": np.arange(start, start + 5)} for start in range(0, 30, 5)]
     schema = read_mixed(chunks).schema
-    assert schema.columns == (NumberColumn("x", low=0.0, high=29.0),)
+    assert schema.columns == (NumberColumn("x", low=0.0, high=29.0, unit="count"),)
 
 
 def test_numbers_in_some_chunks_and_words_in_others():
     few = [{"x": [1, 2]}, {"x": ["a", "b"]}]
     assert read_mixed(few).schema.columns[0].categories == (1, 2, "a", "b")
     many = [{"x": np.arange(30)}, {"x": ["a"]}]
-    with pytest.raises(DataError, match="categorical="):
+    with pytest.raises(DataError, match="columns="):
         read_mixed(many)
     assert read_mixed(many, categorical=["x"]).schema.cards == (31,)
 

@@ -12,6 +12,7 @@ import pytest
 
 from tacit.core.input.columns import minus_one_is_missing
 from tacit.core.input.read_table import encode, read_table
+from tacit.core.input.values import dates_from
 from tacit.errors import ArgumentTypeError, BinningWarning, DataError, TacitError
 
 
@@ -334,3 +335,19 @@ def test_complex_numbers_are_refused(data):
 def test_things_that_are_no_categories_are_refused(values):
     with pytest.raises(ArgumentTypeError, match="argument must be a string or a number"):
         read_table({"x": values})
+
+
+@pytest.mark.parametrize("codes", [[0, 2], [0, 2**31 - 1], [-2, 0]])
+def test_a_dictionary_column_with_codes_beyond_its_levels_is_refused(codes):
+    column = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), ["a", "b"], safe=False)
+    with pytest.raises(DataError, match="is damaged"):
+        read_table(pa.table({"x": column, "y": ["c", "d"]}))
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_numbers_beyond_all_dates_are_the_first_or_the_last(unit):
+    days = np.array([-1e18, 0.0, np.nan, 1e18])
+    first, zero, missing, last = dates_from(days, pa.timestamp(unit)).to_pylist()
+    assert (first < zero < last, missing, zero.year) == (True, None, 1970)
+    assert dates_from(days, pa.date32()).to_pylist()[3] == dt.date(9999, 12, 31)
+    assert dates_from(days, pa.duration("us")).to_pylist()[3] == dt.timedelta(days=10**8)

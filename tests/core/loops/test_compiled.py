@@ -6,9 +6,12 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 from numba.core.caching import CacheImpl
+
+from tacit.core.loops import compiled
 
 SOURCE = """
 from tacit.core.loops.compiled import njit
@@ -24,8 +27,11 @@ INTEGERS, REALS = np.array([1, 2]), np.array([0.5, 2.0])
 
 
 @pytest.fixture
-def loops(tmp_path):
+def loops(tmp_path, monkeypatch):
     """A function that imports a module with a compiled loop anew, and its cache."""
+    monkeypatch.setattr(
+        numba.config, "CACHE_DIR", ""
+    )  # beside the source, whatever the environment says
     path = tmp_path / "loops.py"
     path.write_text(SOURCE)
 
@@ -84,10 +90,16 @@ def test_other_source_is_compiled_anew(loops, tmp_path):
     assert loops()(REALS) == 1.0
 
 
-def test_without_a_folder_for_it_there_is_no_cache(loops, monkeypatch):
+def test_without_a_folder_for_it_there_is_no_cache_and_that_is_said_once(
+    loops, monkeypatch, caplog
+):
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    compiled._say_that_it_is_off.cache_clear()
+    assert loops()(REALS) == 2.5
     assert loops()(REALS) == 2.5
     assert loops.files() == []
+    (record,) = caplog.records
+    assert "set NUMBA_CACHE_DIR" in record.getMessage()
 
 
 def test_a_full_disk_is_no_error(loops, monkeypatch):

@@ -235,3 +235,11 @@ def test_a_corpus_is_read_already():
         list(read_blocks(corpus, other))
     assert corpus.word_places().tolist() == [0, 1, 4, 5]  # "</s>" at 2, 3 and 6
     assert corpus.word_places(ends=False).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("words", [[None], ["a", None], [b"a"], [3.5], 3, None])
+def test_words_that_are_not_texts_are_refused(words):
+    vocabulary = Vocabulary.of_words(["a", "b"])
+    for take in (vocabulary.ids, Vocabulary.of_words):
+        with pytest.raises(ArgumentTypeError, match="words must be texts in a list"):
+            take(words)

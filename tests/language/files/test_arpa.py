@@ -1,6 +1,7 @@
 """ARPA files: what is written is read back, files of others are read, errors name the line."""
 
 import gzip
+import warnings
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.python_source import python_source
-from tacit.errors import FileFormatError, MissingDataError
+from tacit.errors import FileFormatError, MissingDataError, ProbabilityWarning
 from tacit.language.data.corpus import read_corpus
 from tacit.language.files.arpa import read_arpa, write_arpa
 from tacit.language.learn.kneser_ney import kneser_ney
@@ -83,7 +84,7 @@ def test_the_file_looks_as_others_want_it(tmp_path):
 def test_pruned_files_of_others_are_read(tmp_path):
     path = tmp_path / "m.arpa"
     path.write_text(FOREIGN)
-    model = read_arpa(path)
+    model = read_arpa(path, normalize=False)
     scores = score_corpus(model, read_corpus(["a b c a"], vocabulary=model.vocabulary))
     # <s> a; then "a b" backs off from "<s> a"; then "a b c" is there, but no n-gram "b c" before "a".
     expected = [-0.2, -0.125 - 0.4, -0.1, 0.1 - 0.5, -0.25 - 1.0]
@@ -151,13 +152,17 @@ def test_damaged_files_are_refused_or_can_be_used(tmp_path_factory, data):
         content[place : place + 1] = data.draw(st.binary(max_size=2))
     path.write_bytes(content)
     try:
-        model = read_arpa(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ProbabilityWarning)
+            model = read_arpa(path)
     except FileFormatError as error:
-        assert "line " in str(error)  # noqa: PT017
+        assert "line " in str(error) or "probability zero" in str(error)  # noqa: PT017
         return
     score_corpus(model, read_corpus(["a b c a"], vocabulary=model.vocabulary))
     for state in range(-1, model.n_contexts):
-        assert np.isfinite(next_probs(model, state)).all()
+        assert next_probs(model, state).sum() == pytest.approx(
+            1, abs=1e-3
+        )  # as far as files are rounded
 
 
 def test_what_is_no_file_is_refused(tmp_path):

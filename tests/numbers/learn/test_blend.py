@@ -127,7 +127,7 @@ def test_files_give_the_rows_nearby_back():
 
 @pytest.fixture(scope="module")
 def model():
-    return tacit.KernelTree(random_state=0).fit(made_rows(400))
+    return tacit.KernelTree(experts="tree", random_state=0).fit(made_rows(400))
 
 
 def as_tree(model, ask):
@@ -214,7 +214,7 @@ def test_rows_with_twins_are_filled_from_them_and_a_file_keeps_that(tmp_path):
         np.mean([(reports[f"c{j}"] != rows[f"c{j}"])[hidden[:, 2 + j]].mean() for j in range(4)])
         for reports in (filled, alone)
     ]
-    assert wrong[0] < 0.2 * wrong[1]
+    assert wrong[0] < 0.25 * wrong[1]
     model.save(tmp_path / "twins.tacit")
     again = tacit.load(tmp_path / "twins.tacit").impute(gaps)
     assert all(np.array_equal(again[name], filled[name]) for name in filled)

@@ -137,3 +137,15 @@ SYMBOLS = [
 def test_floats_are_numbers_and_everything_else_symbols(expected, forms):
     for form in forms:
         assert holds_numbers(form) is expected, form
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        np.array([2**62, 2**62, 2**62, 2**62 + 3]),
+        np.array([2**63, 2**63, 3], dtype=np.uint64),
+    ],
+)
+def test_lengths_whose_sum_is_right_but_for_a_multiple_of_2_to_the_64_are_refused(lengths):
+    with pytest.raises(DataError, match="lengths sum to 18446744073709551619"):
+        read_series(np.zeros(3), lengths=lengths)

@@ -356,6 +356,16 @@ def test_unsupported_types_are_refused(X):
     [
         ([1, 2, 3], [1, 1], "lengths sum to 2, but X holds 3 symbols"),
         (np.array([1, 2, 3]), [4], "lengths sum to 4"),
+        (
+            [1, 2, 3],
+            [2**62] * 3 + [2**62 + 3],
+            "lengths sum to 18446744073709551619",
+        ),  # mod 2**64: 3
+        (
+            [1, 2, 3],
+            np.array([2**63, 2**63, 3], dtype=np.uint64),
+            "lengths sum to 18446744073709551619",
+        ),
         ([1, 2, 3], [4, -1], "integers of at least zero"),
         ([1, 2, 3], [1.5, 1.5], "integers of at least zero"),
         ([1, 2, 3], [[3]], "integers of at least zero"),

@@ -238,3 +238,41 @@ def test_documents_from_all_over_are_kept_in_the_first_pass(sizes, in_memory):
     assert len([*batches]) == len(made)
     assert np.array_equal(batches.sample(n_wanted).toarray().ravel(), actual)
     assert DocumentBatches(lambda: iter([]), ("a",)).sample().shape == (0, 1)
+
+
+def damaged(form, **parts):
+    matrix = sparse.csr_array(np.arange(20).reshape(4, 5) % 2).asformat(form)
+    for name, values in parts.items():
+        array = getattr(matrix, name)
+        array[: len(values)] = values
+    return matrix
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        damaged("csr", indices=[5]),
+        damaged("csr", indices=[2**31 - 1]),
+        damaged("csr", indices=[-1]),
+        damaged("csr", indptr=[0, 9, 2]),
+        damaged("csr", indptr=[0, -3]),
+        damaged("csr", indptr=[1]),
+        damaged("csc", indices=[4]),
+        damaged("csc", indptr=[0, 10, 2]),
+        damaged("bsr", indices=[2**31 - 1]),
+        damaged("coo", row=[4]),
+        damaged("coo", col=[-1]),
+    ],
+    ids=lambda matrix: matrix.format,
+)
+def test_a_sparse_matrix_with_entries_outside_of_it_is_refused(matrix):
+    with pytest.raises(DataError, match="entries outside of it"):
+        read_documents(matrix)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "lil", "dok", "dia"])
+def test_sparse_matrices_of_every_layout_are_read(form):
+    matrix = np.array([[1, 0, 2], [0, 3, 0], [0, 0, 0], [4, 0, 0]])
+    assert np.array_equal(
+        read_documents(sparse.csr_array(matrix).asformat(form)).counts.toarray(), matrix
+    )

@@ -380,4 +380,4 @@ def test_candidates_are_reported_too():
     )
     trials = [text for _, text in reports if text.startswith("trying")]
     assert trials[0].startswith("trying refined-joining, hidden-chow-liu")
-    assert {"trying 1 states", "trying 2 states"} <= set(trials)
+    assert any("trying 4 states" in text for _, text in reports)

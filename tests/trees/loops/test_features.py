@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from oracles.networks import random_tree
+from oracles.networks import random_tree, rooted_tree
 from oracles.python_source import python_source
 from tacit.toy import random_tables, sample_codes
 from tacit.trees.learn.starts.branches import Features, feature_plan
@@ -86,3 +86,14 @@ def test_compiled_features_agree_with_their_python_source(seed):
         plain = answers()
     for one, other in zip(compiled, plain, strict=True):
         assert one == pytest.approx(other, rel=1e-8, abs=1e-10)
+
+
+def test_a_view_of_the_only_leaf_reads_nothing_beyond_its_arrays():
+    """Seen to fail: it took a row of `keep` that is not there, which Python refuses and numba does not."""
+    plan = feature_plan(rooted_tree([1, -1], 1), (3, 2))
+    correlation = np.eye(3)
+    compiled = Features.of(plan, correlation)
+    with python_source(features):
+        plain = Features.of(plan, correlation)
+    assert compiled.weights == pytest.approx(plain.weights, abs=1e-12)
+    assert np.isfinite(compiled.follows).all()

@@ -34,8 +34,9 @@ def classes(
         str, typer.Option("--classes", "-k", metavar="N|auto", help="How many classes.")
     ] = "auto",
     learn: Annotated[Learn, typer.Option(help="How tables are learnt.")] = Learn.auto,
+    effort: learning.Effort = learning.EffortName.default,
     *,
-    rows: learning.Rows,
+    rows: learning.TableRows,
     iterating: learning.Iterating,
     running: learning.Running,
 ) -> None:
@@ -52,6 +53,8 @@ def classes(
     model = LatentClass(
         n_states=learning.number_or_auto(number, int, "--classes"),
         learn=learn.value,
+        effort=effort.value,
+        columns=rows.kinds(),
         **iterating.arguments(),
         **running.arguments(),
     )

@@ -52,7 +52,7 @@ def gaussian_tree(
         ),
     ] = None,
     *,
-    rows: learning.Rows,
+    rows: learning.TableRows,
     running: learning.Running,
 ) -> None:
     """Learn a tree of Gaussian variables from the table DATA.
@@ -73,6 +73,7 @@ def gaussian_tree(
         learn=learn.value,
         prior=prior,
         categorical=categorical or "scores",
+        columns=rows.kinds(),
         **running.arguments(),
     )
     learning.learn_and_save(model, data, output, rows, json=running.json)

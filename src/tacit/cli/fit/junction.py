@@ -30,7 +30,11 @@ Graph = Annotated[
     ),
 ]
 Order = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Instead: an HMM of this order.")
+    str | None,
+    typer.Option(
+        metavar="N|auto",
+        help="Instead: an HMM of this order, 0 for independent columns; auto: held-out rows choose.",
+    ),
 ]
 Chains = Annotated[
     int | None,
@@ -91,7 +95,7 @@ def junction(
     learning.learn_and_save(model, data, output, rows, json=running.json)
 
 
-def _model(graph: str | None, order: int | None, chains: int | None, *, homogeneous: bool) -> Any:
+def _model(graph: str | None, order: str | None, chains: int | None, *, homogeneous: bool) -> Any:
     """The estimator that the options name."""
     from tacit import FactorialHMM, HigherOrderHMM, LatentJunctionTree
     from tacit.junction.files.graphs import read_graph
@@ -101,7 +105,7 @@ def _model(graph: str | None, order: int | None, chains: int | None, *, homogene
             "give one of --graph, --order and --chains", param_hint="--graph, --order, --chains"
         )
     if order is not None:
-        return HigherOrderHMM(order, homogeneous=homogeneous)
+        return HigherOrderHMM(_order(order), homogeneous=homogeneous)
     if chains is not None:
         return FactorialHMM(chains, homogeneous=homogeneous)
     if homogeneous:
@@ -111,6 +115,14 @@ def _model(graph: str | None, order: int | None, chains: int | None, *, homogene
         )
     assert graph is not None
     return LatentJunctionTree(read_graph(graph))
+
+
+def _order(text: str) -> int | str:
+    """A number that is not negative, or auto."""
+    order: int | str = learning.number_or_auto(text, int, "--order")
+    if isinstance(order, int) and order < 0:
+        raise typer.BadParameter(f"{text!r} is negative", param_hint="--order")
+    return order
 
 
 def _states(text: str) -> Any:

@@ -41,6 +41,19 @@ KernelName = Annotated[
 ]
 Bins = Annotated[str, typer.Option(metavar="N|auto", help="Bins of a column of numbers.")]
 Features = Annotated[str, typer.Option(metavar="N|auto", help="Most kernel features of a column.")]
+
+
+class ExpertChoice(StrEnum):
+    """Which densities are mixed."""
+
+    auto = "auto"
+    tree = "tree"
+
+
+Experts = Annotated[
+    ExpertChoice,
+    typer.Option(help="auto: the tree is mixed with Gaussian classes; tree: it stands alone."),
+]
 Continuous = Annotated[
     list[str] | None,
     typer.Option(
@@ -58,14 +71,16 @@ def kernel_tree(
     learn: Learner = Learn.auto,
     states: learning.States = "auto",
     components: learning.Components = "auto",
+    effort: learning.Effort = learning.EffortName.default,
     bandwidth: Bandwidth = "auto",
     metric_bandwidth: MetricBandwidth = "auto",
     kernel: KernelName = "rbf",
     bins: Bins = "auto",
     features: Features = "auto",
+    experts: Experts = ExpertChoice.auto,
     continuous: Continuous = None,
     *,
-    rows: learning.Rows,
+    rows: learning.TableRows,
     max_iter: learning.MaxIter = 1000,
     pseudo_counts: learning.PseudoCounts = "auto",
     running: learning.Running,
@@ -84,6 +99,7 @@ def kernel_tree(
         n_states=learning.number_or_auto(states, int, "--states"),
         structure=structure,
         learn=learn.value,
+        columns=rows.kinds(),
         continuous=continuous or [],
         bandwidth=learning.number_or_auto(bandwidth, float, "--bandwidth"),
         metric_bandwidth=learning.number_or_auto(metric_bandwidth, float, "--metric-bandwidth"),
@@ -91,7 +107,9 @@ def kernel_tree(
         n_features=learning.number_or_auto(features, int, "--features"),
         n_bins=learning.number_or_auto(bins, int, "--bins"),
         n_components=learning.number_or_auto(components, int, "--components"),
+        effort=effort.value,
         pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
+        experts=experts.value,
         max_iter=max_iter,
         **running.arguments(),
     )

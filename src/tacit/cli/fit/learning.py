@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from tacit.cli.options import Json
+
+
+class EffortName(StrEnum):
+    """Budgets of what is compared."""
+
+    low = "low"
+    default = "default"
+    high = "high"
+
 
 _MODEL_FILE = typer.Option("--output", "-o", metavar="FILE", help="The model file (.tacit).")
 Output = Annotated[Path, _MODEL_FILE]
@@ -25,6 +35,7 @@ HiddenStates = Annotated[str, typer.Option(metavar="N|auto", help="Hidden states
 Components = Annotated[
     str, typer.Option(metavar="N|auto", help="Trees whose mixture the model is.")
 ]
+Effort = Annotated[EffortName, typer.Option(help="How much is compared before a model is kept.")]
 Validation = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Rows to choose with; without them a part of DATA."),
@@ -32,6 +43,14 @@ Validation = Annotated[
 Drop = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Leave a column out. May be repeated."),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="COLUMN=KIND",
+        help="What a column is: category, ordered, count, number, date or ignore. May be repeated.",
+    ),
 ]
 HOW_LEARNT = typer.Option(help="How parameters are learnt.")  # from what, each command says
 Restarts = Annotated[int, typer.Option(min=1, help="Random starts of em.")]
@@ -64,6 +83,25 @@ class Rows:
         from tacit.cli.answers.table_files import without
 
         return without(data, self.drop) if self.drop else data
+
+
+@dataclass(frozen=True)
+class TableRows(Rows):
+    """Which cells of a table are looked at, and what its columns are."""
+
+    column: Kinds = None
+
+    def kinds(self) -> dict[str, str] | None:
+        """What columns are, by name, as the argument `columns` of estimators; None where nothing is said."""
+        kinds = {}
+        for said in self.column or []:
+            name, sign, kind = said.rpartition("=")
+            if not sign or not name:
+                raise typer.BadParameter(
+                    f"{said!r} is no COLUMN=KIND, such as age=number", param_hint="--column"
+                )
+            kinds[name] = kind
+        return kinds or None
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,9 @@ def tree(
     learn: Annotated[Learn, learning.HOW_LEARNT] = Learn.auto,
     states: learning.States = "auto",
     components: learning.Components = "auto",
+    effort: learning.Effort = learning.EffortName.default,
     *,
-    rows: learning.Rows,
+    rows: learning.TableRows,
     iterating: learning.Iterating,
     running: learning.Running,
 ) -> None:
@@ -47,6 +48,8 @@ def tree(
         structure=structure,
         learn=learn.value,
         n_components=learning.number_or_auto(components, int, "--components"),
+        effort=effort.value,
+        columns=rows.kinds(),
         **iterating.arguments(),
         **running.arguments(),
     )

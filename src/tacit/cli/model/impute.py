@@ -47,7 +47,7 @@ def impute(
     from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
 
     check_table_path(output)
-    fitted = model_that_can(model, "impute", "columns to fill in", "table")
+    fitted = model_that_can(model, "impute", "columns to fill in", "table", "imputer")
     if unknown_as_missing:
         take_unknown_as_missing(fitted)
     before = arrow_table(data)

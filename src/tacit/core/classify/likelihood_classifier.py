@@ -22,7 +22,7 @@ from tacit.core.classify.training import (
     known_places,
     log_likelihoods_by,
 )
-from tacit.core.model import Kind, Model, Scored
+from tacit.core.model import Kind, Model, Scored, checked_summary
 from tacit.errors import ArgumentError, ArgumentTypeError, DataError, FileFormatError
 
 if TYPE_CHECKING:
@@ -178,11 +178,11 @@ class LikelihoodClassifier(ClassifierMixin, Model):
         best = self.predict_log_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
+    @checked_summary
     def summary(self) -> Summary:
         """The classes, their priors and rows; how probabilities were calibrated."""
         from tacit.core.summary import Section, Summary
 
-        self._check_fitted()
         diagnostics, n_classes = self.diagnostics_, len(self.classes_)
         rows = [
             (shown, f"{prior:.4f}", count)

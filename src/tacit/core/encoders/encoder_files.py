@@ -28,6 +28,7 @@ from tacit.errors import FileFormatError
 
 _FAR = 1e306  # differences and sums of such numbers are still finite
 _LEAST_MASS = 1e-13  # of a bin; less is rounding
+_LEAST_NORM = 1e-12  # of the features of the pivots, which have lengths of about one
 _NARROW = 1e-300  # reciprocals of such numbers are still finite
 _location, _size = number(-_FAR, _FAR), number(_NARROW, _FAR)
 
@@ -47,11 +48,31 @@ def _bins(edges: Any, margin: Margin, bandwidth: float) -> BinEncoder:
     encoder = BinEncoder(edges, margin, bandwidth)
     if not (np.diff(encoder.cuts) > _LEAST_MASS).all():
         raise FileFormatError("has bins without any mass")
+    _check_reach(encoder, encoder.margin.places)
     return encoder
 
 
+def _basis(**fields: Any) -> BasisEncoder:
+    encoder = BasisEncoder(**fields)
+    _check_reach(encoder, encoder.grid(20))
+    return encoder
+
+
+def _check_reach(encoder: BinEncoder | BasisEncoder, places: Any) -> None:
+    """Means are sums over places that span the column: every density must have some mass there."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        within_reach = np.diff(encoder.cumulative(places[[0, -1]]), axis=0)[0]
+    if not (within_reach > _LEAST_MASS).all():
+        raise FileFormatError("has a density far from all numbers of its column")
+
+
 def _kernel_encoder(kernel: Any, **fields: Any) -> KernelEncoder:
-    return KernelEncoder(**fields, kernel=RBF if kernel is None else kernel)
+    encoder = KernelEncoder(**fields, kernel=RBF if kernel is None else kernel)
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = np.square(encoder.pivot_features).sum(axis=1)
+    if not _LEAST_NORM < norms.max() < np.inf:
+        raise FileFormatError("has features that are not those of its kernel")
+    return encoder
 
 
 def _vector_encoder(kernel: Any, **fields: Any) -> VectorKernelEncoder:
@@ -117,6 +138,7 @@ ENCODER = OneOf(
         Field("middle", _location),
         Field("spread", _size),
         Field("marks", Array("mark", rising, within(-_FAR, _FAR))),
+        make=_basis,
     ),
 )
 VECTOR_ENCODER = Record(

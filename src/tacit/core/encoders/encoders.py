@@ -31,7 +31,12 @@ from tacit.core.input.table import Column
 
 Array = NDArray[np.float64]
 
+# Grid points at which densities are integrated, and the masses of tails beyond which they need not be.
+N_PLACES = 400
+_ENDS = np.array([1e-6, 1e-5, 1e-4])
+
 __all__ = [
+    "N_PLACES",
     "BasisEncoder",
     "BinEncoder",
     "Encoder",
@@ -165,6 +170,12 @@ class BinEncoder:
     def cuts(self) -> Array:
         """(bin + 1,) the mass below each bin, and one."""
         return np.concatenate([[0.0], self.margin.cdf(self.edges), [1.0]])
+
+    @cached_property
+    def places(self) -> Array:
+        """Numbers that span all but the farthest tails of the column, ascending, dense where its mass is."""
+        ends = self.margin.inverse(np.concatenate([_ENDS, 1 - _ENDS]))
+        return np.unique(np.concatenate([self.grid(N_PLACES), ends]))
 
     def codes(self, values: Array) -> NDArray[np.int16]:
         """The bin of each number, -1 where it is NaN."""

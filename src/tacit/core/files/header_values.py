@@ -163,5 +163,7 @@ def _symbol(plain: Any) -> Any:
             raise FileFormatError(f"{shown(plain)} is no symbol")
         return tuple(_symbol(part) for part in _of_type(plain["tuple"], list))
     if plain is None or isinstance(plain, _SYMBOLS):
+        if isinstance(plain, float) and not math.isfinite(plain):
+            raise FileFormatError(f"{plain} is no symbol: it is not finite")
         return plain
     raise FileFormatError(f"{shown(plain)} is no symbol")

@@ -161,4 +161,5 @@ def parts_within(starts: NDArray[Any], lengths: NDArray[Any], size: int) -> bool
 
 def _between(array: NDArray[Any], low: float, high: float) -> bool:
     """Whether all numbers are between two others; NaN is not."""
-    return array.size == 0 or bool(array.min() >= low and array.max() <= high)
+    # Python's numbers, since limits may be beyond those of single precision
+    return array.size == 0 or bool(array.min().item() >= low and array.max().item() <= high)

@@ -49,6 +49,8 @@ class ModelFile:
         has these.
     upgrade : callable, optional
         Changes the header and the arrays of a file of format 1 or 2 to what the fields say.
+    check : callable, optional
+        Looks at the fields together, as that of a `Record` does.
     """
 
     def __init__(
@@ -57,11 +59,13 @@ class ModelFile:
         arguments: Mapping[str, Callable[[Any], Any] | None] | None = None,
         columns: Callable[[Any], Sequence[str]] | None = None,
         upgrade: Upgrade | None = None,
+        check: Callable[..., str | None] | None = None,
     ) -> None:
         self.fields = (*fields, *_COMMON)
         self.arguments = arguments or {}
         self.columns = columns
         self.upgrade = upgrade
+        self.check = check
 
     def write(self, model: Any, path: str, arrays: Arrays) -> dict[str, Any]:
         """The header of a fitted model; its arrays are added."""
@@ -90,6 +94,8 @@ class ModelFile:
                     parameters[name] = value
                 elif name in known and source.strict:
                     raise FileFormatError(f"has an argument {name} = {shown(value)}")
+            if self.check is not None and (wrong := self.check(**values)):
+                raise FileFormatError(wrong)
             model = kind(**parameters)
             model._restore(  # noqa: SLF001  the class has it for this module
                 {name: value for name, value in values.items() if name.endswith("_")}

@@ -6,7 +6,7 @@ A block gives its columns one at a time, so that a wide table never stands in me
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,10 @@ class Block:
         Whether -1 in this block may stand for a missing value.
     labels : tuple of hashables
         What the user calls the columns, where one of them is not text; else nothing.
+    ignored : tuple of str
+        Columns that the caller told to leave out.
+    kinds : mapping of str to str
+        The kinds that the caller declared; see `tacit.core.input.column_kinds`.
     """
 
     names: tuple[str, ...]
@@ -51,6 +55,8 @@ class Block:
     matrix: NDArray[Any] | None = None
     minus_one: bool = False
     labels: tuple[Hashable, ...] = ()
+    ignored: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,7 +27,7 @@ def matched_places(
         What to do with columns that the schema does not know: refuse them all, refuse those that look like a
         misspelling of one that is absent, or leave them out.
     """
-    left_out = getattr(schema, "left_out", ())
+    left_out = (*schema.left_out, *schema.ignored)
     if not block.named:
         if len(block.names) > len(schema) and set(schema.names) <= set(block.names):
             return [block.names.index(name) for name in schema.names]  # others were left out

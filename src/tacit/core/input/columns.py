@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -42,6 +42,10 @@ class Observed:
         Whether the caller said that these are categories.
     days : (value,) float64, optional
         Of dates: each value in days.
+    unit : str
+        What the days are.
+    kind : str, optional
+        What the caller says that the column is.
     """
 
     values: list[Any] | Floats
@@ -50,9 +54,11 @@ class Observed:
     n_rows: int = 0
     declared: bool = False
     days: Floats | None = None
+    unit: str = ""
+    kind: str | None = None
 
 
-def observed(raw: Raw, weights: Floats | None) -> Observed:
+def observed(raw: Raw, weights: Floats | None, kind: str | None = None) -> Observed:
     """What a column shows; rows of weight zero are as if they were not there."""
     if isinstance(raw, Numbers):
         is_counted = ~np.isnan(raw.values)
@@ -60,7 +66,9 @@ def observed(raw: Raw, weights: Floats | None) -> Observed:
             is_counted &= weights > 0
         numbers = raw.values[is_counted]
         return Observed(
-            *_totals(numbers, None if weights is None else weights[is_counted]), n_rows=len(numbers)
+            *_totals(numbers, None if weights is None else weights[is_counted]),
+            n_rows=len(numbers),
+            kind=kind,
         )
     # The first place is for what is missing.
     counts = np.bincount(raw.codes + 1, weights=weights, minlength=len(raw.values) + 1)[1:]
@@ -68,11 +76,11 @@ def observed(raw: Raw, weights: Floats | None) -> Observed:
     is_counted = raw.codes >= 0 if weights is None else (raw.codes >= 0) & (weights > 0)
     n_rows = int(np.count_nonzero(is_counted))
     if np.count_nonzero(totals) == len(totals):
-        return Observed(raw.values, totals, levels, n_rows, raw.declared, raw.days)
+        return Observed(raw.values, totals, levels, n_rows, raw.declared, raw.days, raw.unit, kind)
     used = np.flatnonzero(totals)
     values = [raw.values[place] for place in used.tolist()]
     days = None if raw.days is None else raw.days[used]
-    return Observed(values, totals[used], levels, n_rows, raw.declared, days)
+    return Observed(values, totals[used], levels, n_rows, raw.declared, days, raw.unit, kind)
 
 
 def column_of_levels(name: str, raw: Raw) -> Column | None:
@@ -96,22 +104,42 @@ def _totals(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
 
 
 def learnt_column(
-    name: str, parts: Sequence[Observed], *, n_bins: int, minus_one_is_missing: bool = False
+    name: str,
+    parts: Sequence[Observed],
+    *,
+    n_bins: int,
+    minus_one_is_missing: bool = False,
+    integers_are_codes: bool = True,
 ) -> Column:
     """The column whose blocks showed these values.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    parts : sequence of Observed
+        What each block shows.
+    n_bins : int
+        Into how many bins numbers are cut.
+    minus_one_is_missing : bool
+        Whether -1 is no value.
+    integers_are_codes : bool
+        Whether integers are categories however many there are, unless they differ in nearly every row.
 
     Raises
     ------
     DataError
         Where no row has a value.
     """
-    numbers = _numbers_of(parts)
+    numbers = _numbers_of(parts, integers_are_codes=integers_are_codes)
     if numbers is not None:
         distinct, weights = _totals(
             np.concatenate(numbers), np.concatenate([part.weights for part in parts])
         )
-        if len(distinct) > MOST_DISTINCT_FLOATS:
-            return binned_column(name, distinct, weights, n_bins, dates=parts[0].days is not None)
+        if len(distinct) > (MOST_DISTINCT_FLOATS if parts[0].kind is None else n_bins):
+            dates = parts[0].days is not None
+            column = binned_column(name, distinct, weights, n_bins, dates=dates)
+            return replace(column, unit=unit_of(parts[0].unit, distinct))
     values = {
         value
         for part in parts
@@ -126,16 +154,28 @@ def learnt_column(
     return categorical_column(name, values)
 
 
-def _numbers_of(parts: Sequence[Observed]) -> list[Floats] | None:
+def unit_of(unit: str, numbers: Floats) -> str:
+    """The unit of numbers: that of dates, or of counts where all are whole and none is below zero."""
+    if unit or not len(numbers):
+        return unit
+    return "count" if numbers.min() >= 0 and np.array_equal(numbers, np.rint(numbers)) else ""
+
+
+def _numbers_of(
+    parts: Sequence[Observed], *, integers_are_codes: bool = True
+) -> list[Floats] | None:
     """The values of all blocks as numbers to be cut into bins; None where they are categories.
 
-    Numbers are floats, dates, and integers that differ in nearly every row.
+    Numbers are floats, dates and integers; integers that are codes only where they differ in nearly every
+    row.
     """
+    if any(part.declared or part.levels is not None for part in parts):
+        return None
     days = [part.days for part in parts if part.days is not None]
     if len(days) == len(parts):
         return days
     floats = any(isinstance(part.values, np.ndarray) for part in parts)
-    if not floats and not nearly_distinct(parts):
+    if not floats and integers_are_codes and not nearly_distinct(parts):
         return None
     if all(isinstance(part.values, np.ndarray) or _are_numbers(part.values) for part in parts):
         return [np.asarray(part.values, dtype=np.float64) for part in parts]
@@ -169,7 +209,8 @@ def warn_of_identifiers(names: Sequence[str]) -> None:
     columns = f"column {names[0]!r}" if len(names) == 1 else f"columns {listing(names)}"
     warnings.warn(
         f"{columns} left out: nearly every row has a text of its own, as identifiers and free text have, and "
-        f'nothing can be learnt of it. A categorical column (pandas: astype("category")) is kept',
+        f"nothing can be learnt of it. columns={{{names[0]!r}: 'category'}} keeps it, as does a categorical "
+        f"column (pandas: astype(\"category\")); the kind 'ignore' leaves it out without a warning",
         IdentifierWarning,
         stacklevel=3,
     )

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from tacit.core.input.chunks import LIBRARIES, Block, as_source
 from tacit.core.input.column_matching import matched_places
+from tacit.core.input.encode import numbers_in
 from tacit.core.input.frames import is_frame
 from tacit.core.input.frames_out import Filled, frame_like, with_other_columns
-from tacit.core.input.table import Codes, Column, Schema, Table
-from tacit.core.input.values import Distinct, as_numbers
+from tacit.core.input.table import TEMPORAL, Codes, Column, Schema, Table
+from tacit.core.input.values import Distinct
 from tacit.errors import ArgumentError, ArgumentTypeError
 
 
@@ -49,10 +50,17 @@ def decode(coded: Table | Codes, schema: Schema | None = None, *, like: Any = "n
     """
     codes, schema = _codes_and_schema(coded, schema)
     columns = {
-        label: Filled(schema.columns[place].values, codes[:, place])
+        label: _filled(schema.columns[place], codes[:, place])
         for place, label in enumerate(schema.labels)
     }
-    return _written(columns, like)
+    return written(columns, like)
+
+
+def _filled(column: Column, codes: NDArray[Any]) -> Filled:
+    """The values of some codes; the centers of bins of dates are dates."""
+    if column.edges is None or column.unit not in TEMPORAL:
+        return Filled(column.values, codes)
+    return Filled(column.values, codes, np.array([*column.values, np.nan])[codes], column.unit)
 
 
 def complete(X: Any, coded: Table | Codes, schema: Schema | None = None) -> Any:
@@ -80,9 +88,10 @@ def complete(X: Any, coded: Table | Codes, schema: Schema | None = None) -> Any:
             imputed = np.array([*column.values, np.nan])[filled.codes]
             observed = numbers[place]
             known = np.where(np.isnan(observed), imputed, observed)
-            filled = Filled(column.values, filled.codes, known, dates.get(place))
+            temporal = column.unit if column.unit in TEMPORAL else None
+            filled = Filled(column.values, filled.codes, known, dates.get(place, temporal))
         columns[schema.labels[place]] = filled
-    decoded = _written(columns, X)
+    decoded = written(columns, X)
     return with_other_columns(decoded, X) if is_frame(X) else decoded
 
 
@@ -110,10 +119,9 @@ def _observed_numbers(
         sources = matched_places(block, schema, partial=True, extras="ignore")
         for place in binned:
             raw = block.read(sources[place]) if sources[place] >= 0 else None
-            numbers = None if raw is None else as_numbers(raw)
+            numbers = None if raw is None else numbers_in(raw, schema.columns[place])
             if isinstance(raw, Distinct) and raw.days is not None:
-                only_dates = all(len(value) == len("1970-01-01") for value in raw.values)
-                dates[place] = "date" if only_dates else "datetime"
+                dates[place] = raw.unit
             nothing = np.full(block.n_rows, np.nan)
             numbers_of[place].append(nothing if numbers is None else numbers.values)
     return {place: np.concatenate(parts) for place, parts in numbers_of.items()}, dates
@@ -131,7 +139,8 @@ def _codes_and_schema(coded: Table | Codes, schema: Schema | None) -> tuple[Code
     return coded, schema
 
 
-def _written(columns: Mapping[Hashable, Filled], like: Any) -> Any:
+def written(columns: Mapping[Hashable, Filled], like: Any) -> Any:
+    """Columns in the kind of table that `like` is, or names; see `decode`."""
     if isinstance(like, np.ndarray):
         return _array(list(columns.values()), like.dtype)
     if isinstance(like, str) and like in LIBRARIES:
@@ -174,7 +183,7 @@ def _records(columns: Mapping[Hashable, Filled]) -> list[dict[Hashable, Any]]:
 
 def _types(columns: Iterable[Filled]) -> set[type]:
     return {
-        float if filled.numbers is not None else type(value)
+        (object if filled.dates else float) if filled.numbers is not None else type(value)
         for filled in columns
         for value in filled.values
     }
@@ -215,7 +224,8 @@ def _array(columns: list[Filled], dtype: np.dtype[Any]) -> NDArray[Any]:
     out = np.empty((len(columns[0].codes), len(columns)), dtype=dtype)
     for place, filled in enumerate(columns):
         if filled.numbers is not None:
-            out[:, place] = filled.numbers
+            is_date = filled.dates is not None and dtype.kind in "OMm"
+            out[:, place] = filled.objects() if is_date else filled.numbers
             continue
         table = np.empty(len(filled.values) + 1, dtype=dtype)
         table[:-1] = filled.values

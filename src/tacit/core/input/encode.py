@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.core.arguments import did_you_mean
 from tacit.core.encoders.bins import codes_of_numbers
-from tacit.core.input.table import MISSING, UNKNOWN, Codes, Column, listing
+from tacit.core.input.table import MISSING, TEMPORAL, UNKNOWN, Codes, Column, listing
 from tacit.core.input.values import (
     Distinct,
     Numbers,
@@ -69,7 +69,7 @@ def coded(raw: Raw, column: Column, *, unknown: str, minus_one_is_missing: bool 
         Whether -1 stands for a missing value, unless it is a category.
     """
     if column.edges is not None:
-        numbers = as_numbers(raw)
+        numbers = numbers_in(raw, column)
         if numbers is not None:
             return codes_of_numbers(numbers.values, column.edges)
     distinct = distinct_numbers(raw) if isinstance(raw, Numbers) else raw
@@ -78,6 +78,33 @@ def coded(raw: Raw, column: Column, *, unknown: str, minus_one_is_missing: bool 
     table = _code_table(distinct, column, unknown, minus_one_is_missing=minus_one_is_missing)
     codes: Codes = table[distinct.codes]
     return codes
+
+
+def numbers_in(raw: Raw, column: Column) -> Numbers | None:
+    """The numbers of a column that was cut into bins, also where they are text.
+
+    None where something is neither a number nor a date, or is the name of a bin.
+    """
+    numbers = as_numbers(raw)
+    if numbers is not None or not isinstance(raw, Distinct):
+        return numbers
+    if any(value in column.categories for value in raw.values):
+        return None
+    parsed = [number_in_text(value, column.unit) for value in raw.values]
+    if any(number is None for number in parsed):
+        return None
+    return Numbers(np.array([*parsed, np.nan], dtype=np.float64)[raw.codes])
+
+
+def number_in_text(value: Any, unit: str) -> float | None:
+    """The number that a text or a number says, of dates and times in days; None where it says none."""
+    if unit in TEMPORAL:
+        return day_number(value)
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
 
 
 def _code_table(

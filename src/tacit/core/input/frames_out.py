@@ -28,7 +28,7 @@ class Filled:
     numbers : (row,) float64, optional
         Numbers that stand in place of all that.
     dates : str, optional
-        "date" or "datetime" where the numbers are days since 1970-01-01.
+        "date", "datetime", "time" or "duration" where the numbers are days (of dates: since 1970-01-01).
     """
 
     values: tuple[Any, ...]
@@ -59,8 +59,8 @@ class Filled:
         import pyarrow as pa
 
         if self.numbers is not None and self.dates is not None:
-            kind = pa.date32() if self.dates == "date" else pa.timestamp("us")
-            return dates_from(self.numbers, kind)
+            kinds = {"date": pa.date32(), "time": pa.time64("us"), "duration": pa.duration("us")}
+            return dates_from(self.numbers, kinds.get(self.dates, pa.timestamp("us")))
         if self.numbers is not None:
             return pa.array(self.numbers, from_pandas=True)
         try:
@@ -184,17 +184,20 @@ def _pandas_like(columns: Mapping[Hashable, Filled], frame: nw.DataFrame[Any]) -
     for column, filled in columns.items():
         name = str(column)
         label = labels.get(name, column)
-        dtype = native[label].dtype if name in labels else None
-        data[label] = _pandas_column(pandas, filled, dtype, index, name)
+        old = native[label] if name in labels else None
+        data[label] = _pandas_column(pandas, filled, old, index, name)
     return pandas.DataFrame(data, index=index)
 
 
-def _pandas_column(pandas: Any, filled: Filled, dtype: Any, index: Any, name: str) -> Any:
+def _pandas_column(pandas: Any, filled: Filled, old: Any, index: Any, name: str) -> Any:
+    dtype = None if old is None else old.dtype
     if isinstance(dtype, pandas.CategoricalDtype):
         places = _level_places(filled, list(dtype.categories), name)
         return pandas.Series(pandas.Categorical.from_codes(places, dtype=dtype), index=index)
-    if getattr(dtype, "kind", None) in ("M", "m") and (
-        filled.numbers is not None or _floats(filled)
+    if (
+        dtype is not None
+        and dtype.kind in ("M", "m")
+        and (filled.numbers is not None or _floats(filled))
     ):
         days = filled.numbers
         if days is None:
@@ -206,6 +209,8 @@ def _pandas_column(pandas: Any, filled: Filled, dtype: Any, index: Any, name: st
         if getattr(dtype, "tz", None) is not None:
             return dates.dt.tz_localize("UTC").astype(dtype)
         return dates.astype(dtype)
+    if filled.dates is not None and not _is_numeric(dtype):
+        return _pandas_dates(pandas, filled, old, index)
     if filled.numbers is not None:
         return _pandas_numbers(pandas, filled.numbers, dtype, index)
     objects = pandas.Series(filled.objects(), index=index, dtype=object)
@@ -219,6 +224,22 @@ def _pandas_column(pandas: Any, filled: Filled, dtype: Any, index: Any, name: st
         return objects.astype(dtype)
     except (TypeError, ValueError):
         return objects  # a category that this frame's type cannot hold keeps its own
+
+
+def _is_numeric(dtype: Any) -> bool:
+    return getattr(dtype, "kind", "O") in "iuf"
+
+
+def _pandas_dates(pandas: Any, filled: Filled, old: Any, index: Any) -> Any:
+    """Dates as the caller had them: as objects, or as ISO text."""
+    if old is None:
+        return pandas.Series(filled.arrow().to_pandas().to_numpy(), index=index)
+    present = old.dropna()
+    dates = pandas.Series(filled.objects(), index=index, dtype=object)
+    if len(present) and isinstance(present.iloc[0], str):
+        texts = [None if date is None else plain_value(date, "") for date in dates]
+        return pandas.Series(texts, index=index, dtype=old.dtype)
+    return dates
 
 
 def _floats(filled: Filled) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.encoders.bins import MOST_DISTINCT_FLOATS
 from tacit.core.input.columns import (
     FEWEST_ROWS,
     NEARLY_DISTINCT,
@@ -118,7 +119,11 @@ def _relabelled(
 
 
 def read_matrix(
-    matrix: NDArray[Any], names: tuple[str, ...], *, minus_one: bool
+    matrix: NDArray[Any],
+    names: tuple[str, ...],
+    *,
+    minus_one: bool,
+    integers_are_codes: bool = True,
 ) -> tuple[Schema, NDArray[np.int16]] | None:
     """The columns and codes of a matrix of small integers; None where it holds something else.
 
@@ -130,6 +135,8 @@ def read_matrix(
         The names of the columns.
     minus_one : bool
         Whether -1 may stand for a missing value.
+    integers_are_codes : bool
+        Whether integers are categories however many there are.
     """
     noted = noted_cells(matrix)
     if noted is None:
@@ -143,7 +150,10 @@ def read_matrix(
         known[:, 0] = False
     else:
         known = present
-    if len(matrix) >= FEWEST_ROWS and known.sum(axis=1).max() > NEARLY_DISTINCT * len(matrix):
+    most = int(known.sum(axis=1).max(initial=0))
+    if not integers_are_codes and most > MOST_DISTINCT_FLOATS:
+        return None
+    if len(matrix) >= FEWEST_ROWS and most > NEARLY_DISTINCT * len(matrix):
         return None  # numbers rather than categories
     places = np.cumsum(known, axis=1, dtype=np.int16) - np.int16(1)
     values = (known.nonzero()[1] - 1).tolist()  # of all columns, one after the other

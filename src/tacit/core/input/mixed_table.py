@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import BinEncoder, Encoder, IndicatorEncoder
-from tacit.core.input.decode import _written
+from tacit.core.input.decode import written
 from tacit.core.input.frames_out import Filled
 from tacit.core.input.table import (
+    TEMPORAL,
     Codes,
     Column,
     Schema,
@@ -26,12 +27,15 @@ from tacit.core.input.table import (
     empty_codes,
     label_from_json,
     label_to_json,
+    unit_from_json,
+    unit_to_json,
 )
 from tacit.errors import ArgumentError, FileFormatError
 
 Floats = NDArray[np.float64]
 
 CONTINUOUS = "continuous"
+_FARTHEST = 1e150  # of the ends of columns in files: squares of such numbers are finite
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class NumberColumn(Column):
     def to_json(self) -> dict[str, Any]:
         """The column as plain values that JSON can hold."""
         plain = {"name": self.name, "kind": self.kind, "low": self.low, "high": self.high}
-        return plain | label_to_json(self.label)
+        return plain | unit_to_json(self.unit) | label_to_json(self.label)
 
 
 @dataclass(frozen=True)
@@ -111,10 +115,11 @@ class MixedSchema(Schema):
             for entry in plain:
                 if entry["kind"] == CONTINUOUS:
                     name, low, high = entry["name"], float(entry["low"]), float(entry["high"])
-                    if not isinstance(name, str) or np.isinf([low, high]).any() or low > high:
+                    if not isinstance(name, str) or not -_FARTHEST <= low <= high <= _FARTHEST:
                         raise TypeError("a column of numbers has a name and two finite ends")
                     label = label_from_json(entry)
-                    columns.append(NumberColumn(name, low=low, high=high, label=label))
+                    unit = unit_from_json(entry)
+                    columns.append(NumberColumn(name, low=low, high=high, label=label, unit=unit))
                 else:
                     columns.extend(Schema.from_json([entry]).columns)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -208,6 +213,25 @@ def empty_mixed(n_rows: int, schema: MixedSchema, weights: Floats | None = None)
     return MixedTable(schema, numbers, codes, weights)
 
 
+def whole_counts(
+    columns: Mapping[int, NDArray[Any]], schema: MixedSchema
+) -> dict[int, NDArray[Any]]:
+    """Drawn columns with those of counts rounded to whole numbers from zero."""
+    return {
+        place: np.maximum(np.rint(values), 0.0)
+        if schema.columns[place].unit == "count" and place in schema.continuous
+        else values
+        for place, values in columns.items()
+    }
+
+
+def joined_rows(parts: Sequence[MixedTable]) -> MixedTable:
+    """The rows of several tables of the same columns, one after the other; without weights."""
+    numbers = np.concatenate([part.numbers.T for part in parts], axis=1).T
+    codes = np.concatenate([part.codes.T for part in parts], axis=1).T
+    return MixedTable(parts[0].schema, numbers, codes)
+
+
 def binned_table(table: MixedTable, encoders: Sequence[Encoder]) -> Table:
     """The table of categories in which every column of numbers is cut into its encoder's bins.
 
@@ -243,7 +267,7 @@ def decode_mixed(table: MixedTable, *, like: Any = "numpy") -> Any:
     """The values of a table, in the caller's kind of table.
 
     Columns of numbers come back as floats, or as the integers of the caller's type where none has a
-    fraction; everything else as `tacit.core.input.decode.decode` says.
+    fraction; dates and times as such; everything else as `tacit.core.input.decode.decode` says.
 
     Parameters
     ----------
@@ -266,7 +290,8 @@ def decode_mixed(table: MixedTable, *, like: Any = "numpy") -> Any:
         values = table.column(place)
         if place in table.schema.continuous:
             codes = np.where(np.isnan(values), np.int16(-1), np.int16(0))
-            columns[label] = Filled((0.0,), codes, values)
+            dates = column.unit if column.unit in TEMPORAL else None
+            columns[label] = Filled((0.0,), codes, values, dates)
         else:
             columns[label] = Filled(column.values, values)
-    return _written(columns, like)
+    return written(columns, like)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.bins import MOST_DISTINCT_FLOATS
 from tacit.core.input.chunks import Block, Chunks, as_source, check_size
+from tacit.core.input.column_kinds import NUMERIC, declared
 from tacit.core.input.column_matching import matched_places
 from tacit.core.input.columns import (
     Observed,
@@ -20,7 +21,7 @@ from tacit.core.input.columns import (
     observed,
     warn_of_identifiers,
 )
-from tacit.core.input.encode import coded
+from tacit.core.input.encode import coded, number_in_text
 from tacit.core.input.mixed_table import (
     CONTINUOUS,
     MixedSchema,
@@ -30,7 +31,7 @@ from tacit.core.input.mixed_table import (
 )
 from tacit.core.input.read_table import _places_of, check_anything_left
 from tacit.core.input.sample_weight import as_weights, checked_weights
-from tacit.core.input.table import Column, unknown_column_text
+from tacit.core.input.table import TEMPORAL, Column, unknown_column_text
 from tacit.core.input.values import Distinct, Raw, as_numbers
 from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ArgumentTypeError, ColumnError, DataError
@@ -45,6 +46,7 @@ def read_mixed(
     *,
     continuous: Collection[Hashable] = (),
     categorical: Collection[Hashable] = (),
+    columns: Mapping[Any, Any] | None = None,
     sample_weight: Any = None,
 ) -> MixedTable:
     """The table that X holds, with its columns learnt from it.
@@ -55,6 +57,8 @@ def read_mixed(
         See `tacit.core.input.read_table`.
     continuous, categorical : collections of str
         Columns that are numbers, or categories, whatever they look like.
+    columns : mapping of column to kind, optional
+        The same by name of column, and more kinds; see `tacit.core.input.column_kinds`.
     sample_weight : (row,) numbers, optional
         How much each row counts. A row of weight zero teaches nothing.
 
@@ -69,10 +73,12 @@ def read_mixed(
     >>> table.schema.continuous, table.numbers.shape, table.codes.shape
     ((0,), (30, 1), (30, 1))
     """
-    if isinstance(X, MixedTable):
+    if isinstance(X, MixedTable) and not columns:
         return _weighed(X, sample_weight)
-    source = as_source(X)
+    source = declared(as_source(X), columns)
     blocks = _blocks(source)
+    _check_names("continuous", continuous)
+    _check_names("categorical", categorical)
     schema, n_rows = _learnt(blocks, continuous, categorical, sample_weight)
     warn_of_identifiers(schema.left_out)
     weights = checked_weights(sample_weight, n_rows)
@@ -89,6 +95,14 @@ def read_mixed(
             f"the chunks had {n_rows} rows when they were run through first, and {start} the second time"
         )
     return table
+
+
+def learnt_schema(X: Any, *, columns: Mapping[Any, Any] | None = None) -> MixedSchema:
+    """What the columns of a table are, without its cells; nothing is said of columns that are left out."""
+    if isinstance(X, MixedTable):
+        return X.schema
+    blocks = _blocks(declared(as_source(X), columns))
+    return _learnt(blocks, (), (), None)[0]
 
 
 def encode_mixed(
@@ -122,6 +136,11 @@ def encode_mixed(
     numbers = np.concatenate([part.numbers.T for part in parts], axis=1).T
     codes = np.concatenate([part.codes.T for part in parts], axis=1).T
     return MixedTable(schema, numbers, codes, weights)
+
+
+def _check_names(argument: str, given: Any) -> None:
+    if isinstance(given, str) or not isinstance(given, Collection):
+        raise ArgumentTypeError(f"{argument}={shown(given)}; give names of columns in a list")
 
 
 def _weighed(table: MixedTable, sample_weight: Any) -> MixedTable:
@@ -172,24 +191,22 @@ def numbers_of(raw: Raw, column: NumberColumn, unknown: str, *, minus_one: bool 
     numbers = as_numbers(raw)
     if numbers is None:
         assert isinstance(raw, Distinct)
-        parsed = [_number(value, column.name, unknown) for value in raw.values]
+        parsed = [_number(value, column, unknown) for value in raw.values]
         return np.asarray(np.array([*parsed, np.nan])[raw.codes])
     if minus_one and column.low > -1:
         return np.where(numbers.values == -1, np.nan, numbers.values)
     return numbers.values
 
 
-def _number(value: Any, name: str, unknown: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = np.nan
-    if np.isfinite(number):
+def _number(value: Any, column: NumberColumn, unknown: str) -> float:
+    number = number_in_text(value, column.unit)
+    if number is not None:
         return number
     if unknown == "missing":
         return np.nan
+    what = "dates or times" if column.unit in TEMPORAL else "numbers"
     raise DataError(
-        f"column {name!r} holds numbers, but here also {value!r}; "
+        f"column {column.name!r} holds {what}, but here also {value!r}; "
         f"unknown='missing' takes what is no number as missing"
     )
 
@@ -207,6 +224,8 @@ class _Watched:
     low: float = np.inf  # of all numbers but a -1 that may stand for a missing one
     high: float = -np.inf
     minus_one: bool = False  # whether there is such a -1
+    whole: bool = True  # no number has a fraction
+    units: set[str] = field(default_factory=set)  # of dates and times
 
     def watch(self, raw: Raw, weights: Floats | None, *, minus_one: bool) -> None:
         """Look at one block."""
@@ -215,12 +234,13 @@ class _Watched:
             if self.many or self.declared == CONTINUOUS:
                 raise DataError(
                     f"column {self.name!r} holds numbers, but in some rows something else; "
-                    f"name it in categorical= to take every value as a category"
+                    f"columns={{{self.name!r}: 'category'}} takes every value as a category"
                 )
             self.numeric = False
         else:
             counted = values if weights is None else values[weights > 0]
             self._note_range(counted, minus_one=minus_one)
+            self.units.add(raw.unit if isinstance(raw, Distinct) else "")
             self._note_distinct(counted)
         if not self.many:
             self.parts.append(observed(raw, weights))
@@ -232,6 +252,9 @@ class _Watched:
             values = values[~aside]
         self.low = min(self.low, float(np.fmin.reduce(values, initial=np.inf)))
         self.high = max(self.high, float(np.fmax.reduce(values, initial=-np.inf)))
+        if self.whole:
+            known = values[~np.isnan(values)]
+            self.whole = bool((known == np.rint(known)).all())
 
     def _note_distinct(self, values: Floats) -> None:
         if self.many or not self.numeric:
@@ -267,13 +290,19 @@ class _Watched:
             low, high = min(low, -1.0), max(high, -1.0)
         if not low <= high:
             raise DataError(all_missing_text(self.name))
-        return NumberColumn(self.name, low=low, high=high)
+        return NumberColumn(self.name, low=low, high=high, unit=self._unit(low))
+
+    def _unit(self, low: float) -> str:
+        """What the numbers count: days of some kind, or things."""
+        if self.units and "" not in self.units:
+            return self.units.pop() if len(self.units) == 1 else "datetime"
+        return "count" if self.whole and low >= 0 else ""
 
 
 def _plain_numbers(raw: Raw) -> Floats | None:
     """The column as numbers; None where it holds text, booleans or the levels of a categorical."""
     if isinstance(raw, Distinct) and (
-        raw.levels or any(isinstance(value, bool) for value in raw.values)
+        raw.levels or raw.declared or any(isinstance(value, bool) for value in raw.values)
     ):
         return None
     numbers = as_numbers(raw)
@@ -290,6 +319,7 @@ def _learnt(
     weights = as_weights(sample_weight)
     watched: list[_Watched] = []
     labels: tuple[Hashable, ...] = ()
+    ignored: tuple[str, ...] = ()
     integers = _Integers()
     n_rows = 0
     for block in blocks:
@@ -297,6 +327,7 @@ def _learnt(
         if not watched:
             check_size(block.n_rows, len(block.names))
             watched, labels = _first_sight(block, continuous, categorical), block.labels
+            ignored = block.ignored
         else:
             places = _places_of(tuple(column.name for column in watched), block)
         these = None if weights is None else weights[n_rows : n_rows + block.n_rows]
@@ -316,15 +347,12 @@ def _learnt(
     ]
     left_out = tuple(column.name for column in watched if column.left_out)
     check_anything_left(columns, left_out)
-    return MixedSchema(tuple(columns), left_out).labelled(labels), n_rows
+    return MixedSchema(tuple(columns), left_out, ignored).labelled(labels), n_rows
 
 
 def _first_sight(
     block: Block, continuous: Collection[Hashable], categorical: Collection[Hashable]
 ) -> list[_Watched]:
-    for argument, given in (("continuous", continuous), ("categorical", categorical)):
-        if isinstance(given, str) or not isinstance(given, Collection):
-            raise ArgumentTypeError(f"{argument}={shown(given)}; give names of columns in a list")
     labels = block.labels or block.names
     names = dict(zip((*block.names, *labels), block.names * 2, strict=True))
     for label in (*continuous, *categorical):
@@ -333,11 +361,13 @@ def _first_sight(
     both = [label for label in continuous if label in categorical]
     if both:
         raise ArgumentError(f"column {both[0]!r} cannot be both continuous and categorical")
-    declared = {
+    said = {
         **{names[label]: CONTINUOUS for label in continuous},
         **{names[label]: "categorical" for label in categorical},
     }
-    return [_Watched(name, declared.get(name)) for name in block.names]
+    for name, kind in block.kinds.items():
+        said[name] = CONTINUOUS if kind in NUMERIC else "categorical"
+    return [_Watched(name, said.get(name)) for name in block.names]
 
 
 @dataclass

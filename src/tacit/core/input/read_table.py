@@ -6,11 +6,11 @@ as it is; and iterables of chunks of any of these, which must be able to be run 
 
 What a value means:
 
-* Text, integers and booleans are categories, sorted. Categoricals are categories; ordered ones (and Enums)
+* Text and booleans are categories, sorted. Categoricals are categories; ordered ones (and Enums)
   keep their order and also levels that no row shows.
-* Floats and dates with at most 20 distinct values are categories (integral ones are shown as integers, dates
-  as text); a column with more is cut at quantiles, with a `BinningWarning`, and so are integers that
-  differ in nearly every row.
+* Numbers and dates with at most 20 distinct values are categories (integral ones are shown as integers, dates
+  as text); a column with more is cut at quantiles, with a `BinningWarning`. The integers of an array are
+  codes, and categories however many there are, unless they differ in nearly every row.
 * Text that differs in nearly every row (identifiers, free text) is left out, with an
   `IdentifierWarning`. A categorical column is kept whatever it holds.
 * None, NaN, null, NA and NaT are missing; in CSV files also empty cells, ``NA``, ``?`` and their like. In an
@@ -21,13 +21,15 @@ What a value means:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.chunks import Block, Chunks, as_source, check_size
+from tacit.core.input.column_kinds import declared
 from tacit.core.input.column_matching import matched_places
 from tacit.core.input.columns import (
     Observed,
@@ -57,7 +59,14 @@ from tacit.errors import ArgumentError, ColumnError, DataError
 Floats = NDArray[np.float64]
 
 
-def read_table(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Table:
+def read_table(
+    X: Any,
+    *,
+    n_bins: int = 5,
+    sample_weight: Any = None,
+    columns: Mapping[Any, Any] | None = None,
+    cut_integers: bool = False,
+) -> Table:
     """The table that X holds, with categories learnt from it.
 
     Parameters
@@ -69,6 +78,11 @@ def read_table(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Table:
     sample_weight : (row,) numbers, optional
         How much each row counts. A row of weight zero teaches nothing: values that only such rows show are
         missing in the result.
+    columns : mapping of column to kind, optional
+        What columns are, whatever they look like; see `tacit.core.input.column_kinds`.
+    cut_integers : bool
+        Whether more than 20 different integers are numbers, which are cut like floats; not those of an array,
+        which are codes.
 
     Returns
     -------
@@ -88,15 +102,15 @@ def read_table(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Table:
     [[1, 1], [-1, 0], [0, 0]]
     """
     _check_bins(n_bins)
-    if isinstance(X, Table):
+    if isinstance(X, Table) and not columns:
         return _weighed(X, sample_weight)
-    source = as_source(X)
+    source = declared(as_source(X), columns)
     if isinstance(source, Chunks):
-        return _read_chunked(source, n_bins, sample_weight)
+        return _read_chunked(source, n_bins, sample_weight, cut_integers=cut_integers)
     check_size(source.n_rows, len(source.names))
     weights = checked_weights(sample_weight, source.n_rows)
-    schema, codes = _read_block(source, n_bins, weights)
-    schema = schema.labelled(source.labels)
+    schema, codes = _read_block(source, n_bins, weights, cut_integers=cut_integers)
+    schema = replace(schema.labelled(source.labels), ignored=source.ignored)
     _warn(schema)
     return Table(schema, codes, weights)
 
@@ -214,16 +228,29 @@ def _coded_block(
     return out
 
 
-def _read_block(block: Block, n_bins: int, weights: Floats | None) -> tuple[Schema, Codes]:
+def _holds_codes(block: Block) -> bool:
+    """Whether the cells are those of an array of integers, which are taken for codes."""
+    return block.matrix is not None and not block.named
+
+
+def _read_block(
+    block: Block, n_bins: int, weights: Floats | None, *, cut_integers: bool
+) -> tuple[Schema, Codes]:
     """Learn and code at once, each column read once."""
+    integers_are_codes = not cut_integers or _holds_codes(block)
     everything_counts = weights is None or bool(weights.all())
     if block.matrix is not None and everything_counts:
-        table = read_matrix(block.matrix, block.names, minus_one=block.minus_one)
+        table = read_matrix(
+            block.matrix,
+            block.names,
+            minus_one=block.minus_one,
+            integers_are_codes=integers_are_codes,
+        )
         if table is not None:
             return table
     if block.minus_one:
         # Large integers: what -1 means is known only after all columns were seen.
-        schema, _ = _learnt([block], n_bins, weights)
+        schema, _ = _learnt([block], n_bins, weights, cut_integers=cut_integers)
         return schema, _coded_block(block, schema, _lenient(weights), partial=False, extras="error")
     codes: Codes = np.empty((block.n_rows, len(block.names)), dtype=np.int16, order="F")
     columns: list[Column] = []
@@ -232,11 +259,13 @@ def _read_block(block: Block, n_bins: int, weights: Floats | None) -> tuple[Sche
         raw = block.read(place)
         column = column_of_levels(name, raw) if everything_counts else None
         if column is None:
-            shown = observed(raw, weights)
+            shown = observed(raw, weights, block.kinds.get(name))
             if is_identifier([shown]):
                 left_out.append(name)
                 continue
-            column = learnt_column(name, [shown], n_bins=n_bins)
+            column = learnt_column(
+                name, [shown], n_bins=n_bins, integers_are_codes=integers_are_codes
+            )
         if column.card > LARGEST_INT16_CARD and codes.dtype == np.int16:
             codes = codes.astype(np.int32, order="F")
         codes[:, len(columns)] = coded(raw, column, unknown=_lenient(weights))
@@ -254,8 +283,8 @@ def check_anything_left(columns: Sequence[Column], left_out: Sequence[str]) -> N
         )
 
 
-def _read_chunked(chunks: Chunks, n_bins: int, sample_weight: Any) -> Table:
-    schema, n_rows = _learnt(chunks, n_bins, sample_weight)
+def _read_chunked(chunks: Chunks, n_bins: int, sample_weight: Any, *, cut_integers: bool) -> Table:
+    schema, n_rows = _learnt(chunks, n_bins, sample_weight, cut_integers=cut_integers)
     weights = checked_weights(sample_weight, n_rows)
     codes = empty_codes(n_rows, schema)
     start = 0
@@ -274,19 +303,24 @@ def _read_chunked(chunks: Chunks, n_bins: int, sample_weight: Any) -> Table:
     return Table(schema, codes, weights)
 
 
-def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[Schema, int]:
+def _learnt(
+    blocks: Iterable[Block], n_bins: int, sample_weight: Any, *, cut_integers: bool
+) -> tuple[Schema, int]:
     """The schema of all blocks together, and how many rows they have."""
     weights = as_weights(sample_weight)
     names: tuple[str, ...] = ()
     labels: tuple[Hashable, ...] = ()
     parts: list[list[Observed]] = []
     values: set[int] = set()  # of arrays of integers, where -1 may be missing
+    ignored: tuple[str, ...] = ()
+    integers_are_codes = not cut_integers
     n_rows = 0
     for block in blocks:
         places = list(range(len(block.names)))
         if not parts:
             check_size(block.n_rows, len(block.names))
             names, labels, parts = block.names, block.labels, [[] for _ in places]
+            ignored, integers_are_codes = block.ignored, integers_are_codes or _holds_codes(block)
         else:
             places = _places_of(names, block)
         these = None if weights is None else weights[n_rows : n_rows + block.n_rows]
@@ -306,18 +340,27 @@ def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[S
     }
     left_out = tuple(name for name in names if name not in parts_of_column)
     columns = tuple(
-        learnt_column(name, column_parts, n_bins=n_bins, minus_one_is_missing=missing)
+        learnt_column(
+            name,
+            column_parts,
+            n_bins=n_bins,
+            minus_one_is_missing=missing,
+            integers_are_codes=integers_are_codes,
+        )
         for name, column_parts in parts_of_column.items()
     )
     check_anything_left(columns, left_out)
-    return Schema(columns, left_out).labelled(labels), n_rows
+    return Schema(columns, left_out, ignored).labelled(labels), n_rows
 
 
 def _shown(block: Block, weights: Floats | None) -> list[Observed]:
     cells = None if block.matrix is None else observed_cells(block.matrix, weights)
     if cells is not None:
         return cells
-    return [observed(block.read(place), weights) for place in range(len(block.names))]
+    return [
+        observed(block.read(place), weights, block.kinds.get(name))
+        for place, name in enumerate(block.names)
+    ]
 
 
 def _places_of(names: tuple[str, ...], block: Block) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,9 @@ from tacit.core.limits import shown
 from tacit.errors import ColumnError, DataError, FileFormatError
 
 Codes = NDArray[np.int16 | np.int32]
+
+TEMPORAL = ("date", "datetime", "time", "duration")
+UNITS = ("", "count", *TEMPORAL)
 
 MISSING = -1
 UNKNOWN = -2  # only while reading: a value that is not one of the categories
@@ -46,6 +50,9 @@ class Column:
         Of a binned column: the median of the data in each bin, which stands for the bin as a number.
     label : hashable, optional
         What the user calls it, where that is not text: the name is then the text of the label.
+    unit : str
+        Of numbers, also where they are cut into bins: ``"count"`` (whole numbers from zero), ``"date"``,
+        ``"datetime"``, ``"time"`` or ``"duration"`` (all in days), or nothing.
     """
 
     name: str
@@ -54,6 +61,7 @@ class Column:
     edges: tuple[float, ...] | None = None
     centers: tuple[float, ...] | None = None
     label: Hashable = None
+    unit: str = ""
 
     @property
     def card(self) -> int:
@@ -74,7 +82,20 @@ class Column:
         }
         if self.edges is not None and self.centers is not None:
             plain["edges"], plain["centers"] = list(self.edges), list(self.centers)
-        return plain | label_to_json(self.label)
+        return plain | unit_to_json(self.unit) | label_to_json(self.label)
+
+
+def unit_to_json(unit: str) -> dict[str, str]:
+    """The unit of a column as plain values: nothing where it has none."""
+    return {"unit": unit} if unit else {}
+
+
+def unit_from_json(plain: Mapping[str, Any]) -> str:
+    """The unit that `unit_to_json` wrote."""
+    unit = plain.get("unit", "")
+    if not isinstance(unit, str) or unit not in UNITS:
+        raise ValueError(f"{shown(unit)} is no unit; units are {listing(UNITS[1:])}")
+    return unit
 
 
 def label_to_json(label: Hashable) -> dict[str, Any]:
@@ -111,6 +132,7 @@ class Schema:
     left_out: tuple[str, ...] = field(
         default=(), compare=False
     )  # columns that nothing can be learnt of
+    ignored: tuple[str, ...] = field(default=(), compare=False)  # that the caller told to leave out
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -221,16 +243,23 @@ def _column_from_json(plain: Mapping[str, Any]) -> Column:
         raise TypeError("name and kind of a column are text")
     if not all(isinstance(value, str | int | float) for value in categories):
         raise TypeError("categories are text, numbers or booleans")
+    _check_finite(name, [value for value in categories if isinstance(value, float)])
     if len({(type(value), value) for value in categories}) < len(categories):
         raise ValueError(f"column {name!r} has a category twice")
-    label = label_from_json(plain)
+    label, unit = label_from_json(plain), unit_from_json(plain)
     if "edges" not in plain:
         return Column(name, categories, kind, label=label)
     edges = tuple(float(edge) for edge in plain["edges"])
     centers = tuple(float(center) for center in plain["centers"])
+    _check_finite(name, [*edges, *centers])
     if not len(edges) + 1 == len(centers) == len(categories):
         raise ValueError(f"column {name!r} has {len(edges)} cuts but {len(categories)} bins")
-    return Column(name, categories, kind, edges, centers, label)
+    return Column(name, categories, kind, edges, centers, label, unit)
+
+
+def _check_finite(name: str, values: Sequence[float]) -> None:
+    if not all(math.isfinite(value) for value in values):
+        raise ValueError(f"column {name!r} has a category that is no finite number")
 
 
 @dataclass(frozen=True, eq=False)

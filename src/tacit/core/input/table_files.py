@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.core.input.missing_files import is_file, missing_file
-from tacit.core.input.values import Raw, raw_from_arrow
+from tacit.core.input.values import Distinct, Raw, raw_from_arrow
 from tacit.errors import DataError
 
 if TYPE_CHECKING:
@@ -89,7 +90,9 @@ def _csv_columns(path: Path) -> PathColumns:
     table = read_csv(path)
 
     def read(place: int, name: str) -> Raw:
-        return raw_from_arrow(table.column(place), name)
+        raw = raw_from_arrow(table.column(place), name)
+        # Dictionaries are how text was read here: nobody said that these are categories.
+        return replace(raw, declared=False) if isinstance(raw, Distinct) else raw
 
     return list(table.column_names), table.num_rows, read
 

@@ -51,6 +51,8 @@ class Distinct:
         Whether the caller said that these are categories: the column is a categorical, ordered or not.
     days : (value,) float64, optional
         Of dates, times and spans of time: each value in days.
+    unit : str
+        What the days are: "date", "datetime", "time" or "duration".
     """
 
     values: list[Any]
@@ -58,6 +60,7 @@ class Distinct:
     levels: bool = False
     declared: bool = False
     days: NDArray[np.float64] | None = None
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +151,19 @@ def _from_dates(column: pa.Array, name: str) -> Distinct:
     coded = column.dictionary_encode()
     distinct = _from_dictionary(coded, name, ordered=False)
     days = days_of(coded.dictionary)
-    return replace(distinct, days=days) if len(days) == len(distinct.values) else distinct
+    if len(days) != len(distinct.values):
+        return distinct
+    return replace(distinct, days=days, unit=_temporal_unit(column.type))
+
+
+def _temporal_unit(kind: pa.DataType) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_date(kind):
+        return "date"
+    if pa.types.is_timestamp(kind):
+        return "datetime"
+    return "time" if pa.types.is_time(kind) else "duration"
 
 
 _PER_DAY = {"s": 86_400.0, "ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
@@ -165,11 +180,22 @@ def days_of(column: pa.Array) -> NDArray[np.float64]:
     return np.asarray(integers / _PER_DAY[column.type.unit], dtype=np.float64)
 
 
+_DATES = (-719162, 2932896)  # the days of years 1 and 9999, the first and last of Python
+
+
 def dates_from(days: NDArray[np.float64], kind: pa.DataType) -> pa.Array:
-    """Days as an Arrow array of dates, times or spans of time; null where they are NaN."""
+    """Days as an Arrow array of dates, times or spans of time; null where they are NaN.
+
+    What is beyond all dates, such as a draw from a heavy tail, becomes the first or the last.
+    """
     import pyarrow as pa
 
     missing = np.isnan(days)
+    if not pa.types.is_time(kind):
+        per_day = 1.0 if pa.types.is_date(kind) else _PER_DAY[kind.unit]
+        low, high = (-1e8, 1e8) if pa.types.is_duration(kind) else _DATES
+        most = 0.99 * 2.0**63 / per_day
+        days = np.clip(days, max(low, -most), min(high, most))
     is_32_bit = pa.types.is_date32(kind) or pa.types.is_time32(kind)
     if pa.types.is_date(kind):
         scaled = np.rint(days) * (1.0 if is_32_bit else _PER_DAY["ms"])
@@ -209,6 +235,11 @@ def distinct_levels(
     if not set(map(type, plain)) <= _PLAIN:
         plain = [plain_value(level, name) for level in levels]
     codes = codes.astype(np.int64, copy=False)
+    if codes.size and (codes.min() < -1 or codes.max() >= len(plain)):
+        raise DataError(
+            f"column {name!r} is damaged: it has {len(plain)} levels, but its codes go from {codes.min()} to "
+            f"{codes.max()}; build it anew"
+        )
     different = list(dict.fromkeys(plain))
     if len(different) == len(plain) and None not in different:
         return Distinct(plain, codes, levels=ordered)

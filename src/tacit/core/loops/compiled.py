@@ -10,8 +10,10 @@ is compiled.
 from __future__ import annotations
 
 import hashlib
+import logging
 import pickle
 from collections.abc import Callable
+from functools import cache as once
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +32,18 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             try:
                 loop._cache = _Cache(function)  # noqa: SLF001 - as its enable_caching does
             except (RuntimeError, OSError):  # neither beside the source nor in the home of the user
-                pass
+                _say_that_it_is_off()
         return loop
 
     return decorate
+
+
+@once
+def _say_that_it_is_off() -> None:
+    logging.getLogger(__name__).warning(
+        "compiled loops are not kept, so each run compiles them again: neither the folder of Tacit nor "
+        "the home of the user can be written to; set NUMBA_CACHE_DIR to a folder that can"
+    )
 
 
 class _Cache(FunctionCache):

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.input.read_table import encode
 from tacit.core.limits import MOST_MEMORY, memory_bytes
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.junction.learn.given_features import check_junction_features
-from tacit.junction.learn.learners import JUNCTION_LEARNERS, JunctionJob
+from tacit.junction.learn.learners import JUNCTION_LEARNERS, JunctionJob, learner_of
 from tacit.junction.learn.presets import check_preset, n_views_of
+from tacit.junction.learn.selection import selected
 from tacit.junction.model.shared_tables import tied
-from tacit.messages.conditionals import log_prob
-from tacit.messages.evidence import Evidence
 from tacit.trees.learn.fit import keep
 from tacit.trees.learn.learners import Learnt
-from tacit.trees.learn.selection.states import split_table
 from tacit.trees.learn.settings import Settings, check_stopping, common_arguments
 from tacit.trees.model.components import topology_of
 from tacit.trees.moments.source import CountedMoments
@@ -36,9 +33,6 @@ if TYPE_CHECKING:
 
 # ruff: noqa: SLF001  (the hooks of its own estimators)
 
-# Candidate numbers of states, in this order as long as the held-out score improves.
-CANDIDATES = (2, 3, 4, 6)
-
 
 def fit_junction_tree(
     model: JunctionEstimator, X: Any, sample_weight: Any, validation: Any
@@ -46,21 +40,27 @@ def fit_junction_tree(
     """Read the table, learn a junction tree of it, and give the model its fitted attributes."""
     settings = settings_of(model)
     table = model._read(X, sample_weight)
-    latent = model._latent_graph(table.schema)
     held_out = None if validation is None else encode(validation, table.schema, unknown="missing")
     with model._working() as report:
-        task = _Task(model, latent, settings, report)
-        states, record = _select_states(task, table, held_out)
-        job = _job(task, table, states)
-        learnt = JUNCTION_LEARNERS[model.learn](job)
-    learnt.diagnostics.update(record)
-    _keep(model, X, job, learnt)
+        task = _Task(model, settings, report)
+        chosen = selected(
+            partial(_job, task),
+            model._latent_graphs(table.schema),
+            model.n_states,
+            table,
+            held_out,
+            learn=model.learn,
+            seed=settings.seed,
+        )
+        job = _job(task, table, chosen.latent, chosen.n_states)
+        learnt = learner_of(model.learn, chosen.latent.order)(job)
+    learnt.diagnostics.update(chosen.record)
+    _keep(model, X, chosen.latent, job, learnt)
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
     model: JunctionEstimator
-    latent: LatentGraph
     settings: Settings
     report: Report
 
@@ -77,13 +77,25 @@ def settings_of(model: JunctionEstimator) -> Settings:
     check_junction_features(model)
     check_stopping(model.tol, model.stopping, model.learn)
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
+    if isinstance(model.n_states, str):
+        check_choice("n_states", model.n_states, ("auto",))
     return Settings(n_views=n_views_of(model), **common_arguments(model))
 
 
 def hidden_states(
     n_states: Any, latent: LatentGraph, schema: Schema, default: int
 ) -> dict[str, int]:
-    """The number of states of each hidden variable; `default` where it is "auto"."""
+    """The number of states of each hidden variable; `default` where it is "auto".
+
+    In a chain of order 0 each has one: hidden variables that join nothing have nothing to tell apart.
+    """
+    states = _given_states(n_states, latent, schema, default)
+    return dict.fromkeys(states, 1) if latent.order == 0 else states
+
+
+def _given_states(
+    n_states: Any, latent: LatentGraph, schema: Schema, default: int
+) -> dict[str, int]:
     hidden = [name for name in latent.graph.variables if name not in schema]
     if isinstance(n_states, str):
         check_choice("n_states", n_states, ("auto",))
@@ -118,42 +130,37 @@ def junction_of(
     return tied(latent.graph, schema.names, {**states, **cards}, latent.shared, max_memory)
 
 
-def _select_states(
-    task: _Task, table: Table, held_out: Table | None
-) -> tuple[dict[str, int], dict[str, Any]]:
-    """The numbers of states of the hidden variables, and the scores of candidates."""
-    n_states, schema = task.model.n_states, table.schema
-    if not isinstance(n_states, str):
-        return hidden_states(n_states, task.latent, schema, 0), {}
-    train = table
-    if held_out is None:
-        train, held_out = split_table(table, task.settings.seed, everything=False)
-    if held_out is None:  # too few rows to choose with
-        return hidden_states(n_states, task.latent, schema, CANDIDATES[0]), {}
-    candidates: list[dict[str, Any]] = []
-    for count in CANDIDATES:
-        states = hidden_states(n_states, task.latent, schema, count)
-        learnt = JUNCTION_LEARNERS[task.model.learn](_job(task, train, states))
-        scores = log_prob(learnt.parameters, Evidence(held_out.codes), negative="floor").values
-        candidates.append({"n_states": count, "score": float(np.mean(scores))})
-        best = max(candidates, key=lambda candidate: candidate["score"])
-        if candidates[-1]["score"] < best["score"]:
-            break
-    states = hidden_states(n_states, task.latent, schema, best["n_states"])
-    return states, {"candidates": candidates}
-
-
-def _job(task: _Task, table: Table, states: Mapping[str, int]) -> JunctionJob:
-    junction, ties = junction_of(task.latent, table.schema, states, task.model.max_memory)
+def _job(task: _Task, table: Table, latent: LatentGraph, n_states: Any) -> JunctionJob:
+    """What a learner needs of a graph and, for a chain of higher order, of those below it."""
     cards, n_jobs = table.schema.cards, task.settings.n_jobs
     moments = CountedMoments.of(table.codes, cards, table.weights, n_jobs)
     spectral_moments = task.model._spectral_moments(moments)
-    return JunctionJob(table, junction, ties, moments, spectral_moments, task.settings, task.report)
+    job = None
+    # Only learn="auto" starts from lower orders.
+    graphs = list(_with_lower(latent)) if task.model.learn == "auto" else [latent]
+    for graph in reversed(graphs):
+        states = hidden_states(n_states, graph, table.schema, default=0)
+        junction, ties = junction_of(graph, table.schema, states, task.model.max_memory)
+        job = JunctionJob(
+            table, junction, ties, moments, spectral_moments, task.settings, task.report, job
+        )
+    assert job is not None
+    return job
 
 
-def _keep(model: JunctionEstimator, X: Any, job: JunctionJob, learnt: Learnt) -> None:
+def _with_lower(latent: LatentGraph | None) -> Iterator[LatentGraph]:
+    """A graph, and those that it contains."""
+    while latent is not None:
+        yield latent
+        latent = latent.lower
+
+
+def _keep(
+    model: JunctionEstimator, X: Any, latent: LatentGraph, job: JunctionJob, learnt: Learnt
+) -> None:
     """Give the model its fitted attributes."""
     tree = job.junction.tree
     model.junction_ = job.junction
+    model._keep_graph(latent)
     learnt.diagnostics["treewidth"] = job.junction.treewidth
     keep(model, X, job.table, job.moments.pairs().counts, topology_of(tree), tree, learnt)

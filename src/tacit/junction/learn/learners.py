@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from tacit.core.em import AbsoluteGain, EMRun, run_accelerated_em, run_em
 from tacit.core.encoders.given_features import are_given
 from tacit.core.input.table import Table
 from tacit.core.progress import silent
+from tacit.junction.learn.nested import lifted
 from tacit.junction.model.shared_tables import Ties
 from tacit.junction.structure.junction_tree import JunctionTree
 from tacit.messages.em import Expectation, Prior, em_step, normalise_rows
@@ -51,6 +52,9 @@ class JunctionJob:
     spectral_moments: Moments  # for spectral learning: the moments, or their means over positions
     settings: Settings
     report: Callable[[float, str], None]
+    lower: JunctionJob | None = (
+        None  # the same of a graph with fewer edges, whose result is a start
+    )
 
     def expectation(self, table: Table) -> Expectation:
         """The E-step over the patterns of some rows."""
@@ -81,22 +85,57 @@ class JunctionJob:
 def learn_auto(job: JunctionJob) -> Learnt:
     """Moment start of a spanning tree and a few random starts; accelerated MAP-EM from the best.
 
-    Held-out rows choose the pseudo-counts.
+    A chain of higher order also starts at what was learnt of the one below, which it contains. Held-out rows
+    choose the pseudo-counts.
     """
-    ties = job.ties
-    starts = _starts(job)
-    strength, candidates = _select_pseudo_counts(job, starts)
-    polished = _polish(job, job.expectation(job.table), job.prior(strength, strength / 2))
-    gain = GAIN_PER_PARAMETER * ties.n_parameters
+    best = _map_estimate(job)
+    more = {
+        "starts": best.starts,
+        "pseudo_counts": best.choice.pseudo_counts,
+        "pseudo_counts_tried": list(best.choice.candidates),
+    }
+    return _learnt(job, best.fit, more)
+
+
+@dataclass(frozen=True, eq=False)
+class _MapEstimate:
+    """The largest posterior that was reached, and from where."""
+
+    fit: EMRun
+    choice: _Choice
+    starts: list[float]  # objectives
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """What held-out rows chose of a prior and of starts."""
+
+    pseudo_counts: float
+    lifted: bool | None = (
+        None  # whether to start at the chain of lower order; None: they did not choose
+    )
+    candidates: tuple[dict[str, float], ...] = ()
+
+
+def _map_estimate(job: JunctionJob) -> _MapEstimate:
+    """The best of the starts, polished.
+
+    Where parameters are many, the posterior hardly says which start is best: held-out rows say whether it is
+    that of the chain of lower order.
+    """
+    ties, starts = job.ties, _starts(job)
+    lower = None if job.lower is None else _map_estimate(job.lower)
+    choice = _choose(job, starts, lower)
+    if job.lower is not None and lower is not None and choice.lifted is not False:
+        kept = [] if choice.lifted else starts
+        starts = [*kept, lifted(job.lower.ties, lower.fit.values, ties)]
+    prior = job.prior(choice.pseudo_counts, choice.pseudo_counts / 2)
+    polished = _polish(job, job.expectation(job.table), prior)
+    gain = GAIN_PER_PARAMETER * max(ties.n_parameters, 1)
     runs = [polished(start, COARSE * gain, f"start {n + 1}") for n, start in enumerate(starts)]
     best = max(runs, key=lambda run: run.objective)
     fit = polished(best.values, gain, "polishing")
-    more = {
-        "starts": [run.objective for run in runs],
-        "pseudo_counts": strength,
-        "pseudo_counts_tried": candidates,
-    }
-    return _learnt(job, fit, more)
+    return _MapEstimate(fit, choice, [run.objective for run in runs])
 
 
 def _starts(job: JunctionJob) -> list[Array]:
@@ -130,29 +169,45 @@ def _polish(
     return polished
 
 
-def _select_pseudo_counts(
-    job: JunctionJob, starts: Sequence[Array]
-) -> tuple[float, list[dict[str, float]]]:
-    """The best pseudo-counts of leaf rows on held-out rows, and the scores of all candidates."""
+def _choose(job: JunctionJob, starts: Sequence[Array], lower: _MapEstimate | None) -> _Choice:
+    """The pseudo-counts of leaf rows, and the start, that are best on held-out rows."""
     first = _prior_strength(job, starts[0])
-    chosen = job.settings.pseudo_counts
-    if not isinstance(chosen, str):
-        return chosen, []
+    given = job.settings.pseudo_counts
+    strengths = [times * first for times in STRENGTHS] if isinstance(given, str) else [given]
     train, validation = split_table(job.table, job.settings.seed, everything=False)
-    if validation is None or train.n_rows < ROWS_FOR_TRIALS:
-        return first, []
+    if (
+        (len(strengths) == 1 and lower is None)
+        or validation is None
+        or train.n_rows < ROWS_FOR_TRIALS
+    ):
+        return _Choice(strengths[0])
     expectation, score_rows = job.expectation(train), job.expectation(validation)
-    gain = COARSE * GAIN_PER_PARAMETER * job.ties.n_parameters
+    gain = COARSE * GAIN_PER_PARAMETER * max(job.ties.n_parameters, 1)
+    total = max(score_rows.total_weight, 1e-300)
+    of_part = _lifted_from_part(job, train, lower)
     candidates: list[dict[str, float]] = []
-    for times in STRENGTHS:
-        polished = _polish(job, expectation, job.prior(times * first, times * first / 2))
-        runs = [polished(start, gain, f"{times:g} x pseudo-counts") for start in starts[:2]]
-        best = max(runs, key=lambda run: run.objective)
-        log_likelihood = score_rows(job.ties.values(best.values))[0]
-        score = log_likelihood / max(score_rows.total_weight, 1e-300)
-        candidates.append({"pseudo_counts": times * first, "score": score})
-    best_candidate = max(candidates, key=lambda candidate: candidate["score"])
-    return best_candidate["pseudo_counts"], candidates
+    for strength in strengths:
+        polished = _polish(job, expectation, job.prior(strength, strength / 2))
+        text = f"{strength:.3g} pseudo-counts"
+        runs = [polished(start, gain, text) for start in starts[:2]]
+        contenders = [(0, max(runs, key=lambda run: run.objective))]
+        contenders += [(1, polished(start, gain, text)) for start in of_part]
+        for is_lifted, run in contenders:
+            score = score_rows(job.ties.values(run.values))[0] / total
+            more = {"lower_order": is_lifted} if of_part else {}
+            candidates.append({"pseudo_counts": strength, **more, "score": score})
+    best = max(candidates, key=lambda candidate: candidate["score"])
+    is_best_lifted = bool(best["lower_order"]) if of_part else None
+    return _Choice(best["pseudo_counts"], is_best_lifted, tuple(candidates))
+
+
+def _lifted_from_part(job: JunctionJob, train: Table, lower: _MapEstimate | None) -> list[Array]:
+    """What some rows say of the chain of lower order, as a start of this one."""
+    if job.lower is None or lower is None:
+        return []
+    settings = replace(job.settings, pseudo_counts=lower.choice.pseudo_counts)
+    part = _map_estimate(replace(job.lower, table=train, settings=settings))
+    return [lifted(job.lower.ties, part.fit.values, job.ties)]
 
 
 def learn_em(job: JunctionJob) -> Learnt:
@@ -222,6 +277,11 @@ JUNCTION_LEARNERS: dict[str, Callable[[JunctionJob], Learnt]] = {
     "em": learn_em,
     "online-em": learn_online_em,
 }
+
+
+def learner_of(learn: str, order: int | None) -> Callable[[JunctionJob], Learnt]:
+    """The learner of a graph; independent columns (order 0) get tables, not operators."""
+    return learn_auto if order == 0 and learn == "spectral" else JUNCTION_LEARNERS[learn]
 
 
 def random_parameters(ties: Ties, rng: np.random.Generator) -> Array:

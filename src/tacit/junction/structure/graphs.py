@@ -89,6 +89,8 @@ class LatentGraph:
 
     graph: VariableGraph
     shared: Mapping[str, str]
+    order: int | None = None  # of a chain: how many states before it a state depends on
+    lower: LatentGraph | None = None  # the same with fewer edges; its parameters are a start
 
 
 def _directed(variables: tuple[str, ...], pairs: list[tuple[str, str]]) -> VariableGraph:

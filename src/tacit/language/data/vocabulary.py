@@ -169,10 +169,13 @@ class Vocabulary:
 
     def ids(self, words: Iterable[str]) -> Ids:
         """(word,) the numbers of some words; 0 for unknown ones."""
-        get = self._places.get
-        return np.array(
-            [get(word.encode(), UNKNOWN) for word in checked_words(words)], dtype=np.int32
-        )
+        get, coded = self._places.get, str.encode
+        listed = list(words) if isinstance(words, Iterable) else [words]
+        try:
+            places = [get(coded(word), UNKNOWN) for word in listed]
+        except TypeError:  # str.encode takes texts only
+            raise ArgumentTypeError(not_words(listed)) from None
+        return np.array(places, dtype=np.int32)
 
     def line_places(self, line: str) -> list[int]:
         """The numbers of the words of a line, as a list."""
@@ -245,7 +248,12 @@ def joint_vocabulary(
 def checked_words(words: Any) -> Sequence[str]:
     """Words as a list, once all of them are texts; a text is the sequence of its characters."""
     listed = list(words) if isinstance(words, Iterable) else [words]
-    wrong = next((word for word in listed if not isinstance(word, str)), None)
-    if wrong is not None or not isinstance(words, Iterable):
-        raise ArgumentTypeError(f"words must be texts in a list, but one is {shown(wrong)}")
+    if not all(isinstance(word, str) for word in listed):
+        raise ArgumentTypeError(not_words(listed))
     return listed
+
+
+def not_words(listed: Sequence[object]) -> str:
+    """What is said of a list in which something is not a text."""
+    wrong = next(word for word in listed if not isinstance(word, str))
+    return f"words must be texts in a list, but one is {shown(wrong)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 
 from tacit.core.files.atomic import atomic_path
 from tacit.core.input.text import text_sources
-from tacit.errors import FileFormatError, NotAvailableError
+from tacit.errors import FileFormatError, NotAvailableError, ProbabilityWarning
 from tacit.language.data.vocabulary import BEGIN, SPECIAL, Vocabulary
 from tacit.language.model.backoff import GramModel, packed
+from tacit.language.model.sums import ROUNDED, normalized
 from tacit.language.moments.ngram_counts import MAX_ORDER
 
 Array = NDArray[np.float64]
@@ -98,11 +100,15 @@ def _sink(path: Path) -> Any:
     return path.open("wb")
 
 
-def read_arpa(path: str | os.PathLike[str]) -> GramModel:
+def read_arpa(path: str | os.PathLike[str], *, normalize: bool = True) -> GramModel:
     """The n-gram model of an ARPA file, which may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``).
 
     ``<s>``, ``</s>`` and ``<unk>`` that are not listed have probability zero. N-grams without their first
     word need not be listed (pruned models lack some); those without their last word must be.
+
+    Where probabilities do not sum to one within 0.001, back-off weights are changed so that they do, or where
+    that is not enough the probabilities themselves, with a `ProbabilityWarning`: as ``ngram -renorm`` of
+    SRILM does. With ``normalize=False`` they stay as they are.
 
     Raises
     ------
@@ -115,7 +121,21 @@ def read_arpa(path: str | os.PathLike[str]) -> GramModel:
         raise FileFormatError(
             f"{source.name} is a binary file of KenLM; give the ARPA file that it was made from"
         )
-    return _Arpa(source.name, text).read()
+    listed = _Arpa(source.name, text).read()
+    if not normalize:
+        return listed
+    try:
+        model, n_changed = normalized(listed, ROUNDED)
+    except ValueError as error:
+        raise FileFormatError(f"{source.name}: {error}") from error
+    if n_changed:
+        warnings.warn(
+            f"{source.name}: probabilities did not sum to one after {n_changed} contexts; the back-off "
+            "weights of these were changed so that they do",
+            ProbabilityWarning,
+            stacklevel=3,
+        )
+    return model
 
 
 class _Arpa:

@@ -150,9 +150,9 @@ class CountsFolder:
     def _failed(self, error: OSError) -> FileWriteError:
         if isinstance(error, FileWriteError):
             return error
-        return FileWriteError(
-            f"counts cannot be written to {str(self.target)!r}: {error.strerror or error}"
-        )
+        # NumPy tells of bytes that were not written, and not why.
+        reason = error.strerror or f"the disk is full, or a file too large ({error})"
+        return FileWriteError(f"counts cannot be written to {str(self.target)!r}: {reason}")
 
 
 def read_counts(path: str | os.PathLike[str]) -> tuple[GramCounts, dict[str, Any]]:

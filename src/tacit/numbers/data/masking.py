@@ -107,10 +107,13 @@ class MaskedCells:
             self.results[column].append(np.stack(results, axis=1))
             self.cell_weights[column].append(np.full(len(truth), weight))
 
-    def best_weights(self, predictors: Sequence[int]) -> PredictorWeights:
+    def best_weights(
+        self, predictors: Sequence[int], pooled_cells: float = POOLED_CELLS
+    ) -> PredictorWeights:
         """The weights of some predictors with the smallest loss in each column.
 
-        The mean loss of all columns of the same kind is added, because the cells of one may be few.
+        The mean loss of all columns of the same kind is added, times `pooled_cells`, because the cells of one
+        may be few.
         """
         grid = _simplex_grid(len(predictors))
         losses, n_cells = self._losses(predictors, grid)
@@ -118,7 +121,7 @@ class MaskedCells:
         numbers = np.isin(np.arange(len(self.scale)), self.continuous)
         for kind in (numbers, ~numbers):
             if (total := n_cells[kind].sum()) > 0:
-                pooled[kind] += POOLED_CELLS * losses[kind].sum(axis=0) / total
+                pooled[kind] += pooled_cells * losses[kind].sum(axis=0) / total
         best = np.argmin(pooled, axis=1)
         loss = float(losses[np.arange(len(best)), best].sum())
         return PredictorWeights(tuple(predictors), grid[best], loss)

@@ -21,7 +21,9 @@ from tacit.core.encoders.margins import Margin, fit_margin
 from tacit.core.input.mixed_table import MixedTable, binned_table
 from tacit.core.progress import silent
 from tacit.core.selection import surely_better
+from tacit.numbers.learn.experts.candidates import MAX_FULL, Family, Prepared
 from tacit.numbers.query.evidence import log_densities
+from tacit.numbers.query.expert_mixture import expert_log_densities
 from tacit.numbers.structure.pairs import pair_topology
 from tacit.trees.learn.fit import learn_tree
 from tacit.trees.learn.learners import START_STATES, Job, Learnt, learn_auto
@@ -51,9 +53,12 @@ FEW_BINS = 8
 ROWS_PER_BIN = 20
 FEW_COLUMNS = 8
 TRIAL_STATES, PAIR_STATES = 8, 3
+# Where a few classes of normal scores are better than a small tree by so many nats per row there is one tree:
+# on development tables a mixture of several then gained hardly anything beside other experts.
+CLEAR_LEAD, FEW_CLASSES = 0.0, 8
 # With fewer rows numbers of bins are not compared; of more, a subsample is used.
 MIN_ROWS = 100
-MAX_ROWS = 20_000
+MAX_ROWS = 3000
 # Candidate bandwidths, in bins.
 BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 DEFAULT_BANDWIDTH = 0.5
@@ -70,7 +75,8 @@ class BinOptions:
     n_components: int | str
     n_bins: int | str
     bandwidth: float | str  # in bins
-    blend: bool  # whether other predictors are averaged in, which needs trials
+    trials: bool  # whether models learnt without some rows are needed
+    experts: bool  # whether the tree will be one of several experts
     settings: Settings
     n_jobs: int | None  # None for all processors
     report: Report
@@ -114,7 +120,14 @@ def learn_in_bins(
     record: dict[str, Any] = {}
     n_bins = options.n_bins
     if isinstance(n_bins, str):
-        n_bins, record["bins"] = best_bins(columns, validation, options)
+        n_bins, record["bins"], judged = best_bins(columns, validation, options)
+        if judged is not None and options.experts and options.n_components == "auto":
+            lead = judged.lead_of_classes(options.settings.seed)
+            record["lead_of_gaussian_classes"] = lead
+            if (
+                lead > CLEAR_LEAD
+            ):  # the tree will hardly count, and a mixture of trees takes longest
+                options = replace(options, n_components=1)
     learnt = _learn(columns.encoders(n_bins), table, validation, options)
     encoders, bandwidths = smoothed_encoders(learnt.trials, learnt.encoders, options)
     learnt.learnt.diagnostics.update(record, **bandwidths, n_bins=n_bins)
@@ -239,7 +252,9 @@ def _learn(
         report=options.report,
     )
     selected = learn_tree(task)
-    needed = bool(table.schema.continuous) and (isinstance(options.bandwidth, str) or options.blend)
+    needed = bool(table.schema.continuous) and (
+        isinstance(options.bandwidth, str) or options.trials
+    )
     trials = []
     for fold in selected.trials() if needed else ():
         rows = validation if fold.held_out is None else table.take(fold.held_out)
@@ -262,9 +277,29 @@ def _topology(binned: Table, moments: CountedMoments, structure: Any) -> Topolog
     return given_topology(structure, moments, schema.names)
 
 
+@dataclass(frozen=True, eq=False)
+class JudgedBins:
+    """The best held-out log-density of a small tree, and the rows that it comes from."""
+
+    columns: Columns
+    training: MixedTable
+    held_out: MixedTable
+    score: float
+
+    def lead_of_classes(self, seed: int) -> float:
+        """By how many nats per row a few classes of normal scores are better than the small tree."""
+        numbers = len(self.training.schema.continuous)
+        if not 1 < numbers <= MAX_FULL:
+            return -np.inf
+        rows = Prepared.of(self.training, self.columns.margins)
+        expert = rows.fit(Family(normal=True, diagonal=False, strong=True), FEW_CLASSES, seed)
+        log_densities = expert_log_densities(expert, self.held_out)
+        return float(np.average(log_densities, weights=self.held_out.weights)) - self.score
+
+
 def best_bins(
     columns: Columns, validation: MixedTable | None, options: BinOptions
-) -> tuple[int, list[dict[str, Any]]]:
+) -> tuple[int, list[dict[str, Any]], JudgedBins | None]:
     """The number of bins with the best held-out density of a small tree, and the scores of all candidates."""
     table = columns.table
     train, test = split_rows(
@@ -273,7 +308,7 @@ def best_bins(
     rows = table if train is None else table.take(train)
     held_out = validation if test is None else table.take(test)
     if held_out is None or rows.n_rows < MIN_ROWS or not table.schema.continuous:
-        return FEW_BINS, []
+        return FEW_BINS, [], None
     candidates: list[dict[str, Any]] = []
     best_n, best, n_worse = FEW_BINS, None, 0
     for n_bins in N_BINS:
@@ -296,7 +331,8 @@ def best_bins(
             n_worse += 1
             if n_worse == 2:
                 break
-    return best_n, candidates
+    judged = JudgedBins(columns, rows, held_out, best.score) if best is not None else None
+    return best_n, candidates, judged
 
 
 def _small_tree(

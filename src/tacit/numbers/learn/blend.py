@@ -1,4 +1,4 @@
-"""Predictions of a tree, a Gaussian copula and nearest neighbours, averaged by column (stacking).
+"""Predictions of a tree, or its mixture with experts, a Gaussian copula and nearest neighbours, averaged.
 
 Cells of held-out rows are masked at random and predicted by all three. A number is predicted by the weighted
 mean with the smallest squared error; the weights are those of its column, shrunk towards those of all
@@ -47,7 +47,7 @@ Array = NDArray[np.float64]
 PRIORS = (2.0, 8.0, 32.0)
 BANDWIDTHS = (0.25, 1.0, 3.0, 10.0)
 # Cells are masked in several rounds until there are enough.
-MIN_CELLS, MAX_ROUNDS = 20_000, 8
+MIN_CELLS, MAX_ROUNDS = 8000, 8
 # Rows in which cells are masked.
 MAX_ROWS, MIN_ROWS = 2000, 20
 # Neighbours are kept only if they reduce the loss by at least this fraction.

@@ -11,14 +11,15 @@ from tacit.core.threads import n_threads
 from tacit.errors import ArgumentError
 from tacit.numbers.learn.bins import BinOptions, LearntTree, learn_in_bins
 from tacit.numbers.learn.blend import fit_blend, held_out_trees
+from tacit.numbers.learn.experts.fit import fit_experts
 from tacit.numbers.learn.kernels import KernelOptions, learn_by_kernels
-from tacit.numbers.learn.presets import blends, check_preset, uses_normal_scores
+from tacit.numbers.learn.presets import blends, check_preset, families_of, uses_normal_scores
 from tacit.numbers.learn.printed_kernels import learn_kernels_as_printed
 from tacit.numbers.structure.groups import Units
 from tacit.trees.learn.fit import keep
 from tacit.trees.learn.kernel_metric import PRINTED_TOLERANCE
 from tacit.trees.learn.number_features import TOLERANCE
-from tacit.trees.learn.settings import Settings
+from tacit.trees.learn.settings import EFFORTS, Settings
 
 if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedTable
@@ -33,25 +34,37 @@ LEARNERS = ("auto", "spectral")
 def fit_kernel_tree(model: KernelTree, X: Any, sample_weight: Any, validation: Any) -> None:
     """Read the table, learn a tree of it, and give the model its fitted attributes."""
     settings = settings_of(model)
-    table = read_mixed(X, continuous=model.continuous, sample_weight=sample_weight)
+    table = read_mixed(
+        X, continuous=model.continuous, columns=model.columns, sample_weight=sample_weight
+    )
     held_out = None
     if validation is not None:
         held_out = encode_mixed(validation, table.schema, unknown="missing")
+    every = table
+    if table.weights is not None:  # folds, too, are the same without rows that teach nothing
+        table = table.take(table.weights > 0)
     with model._working() as report:
         by_bins = model.learn == "auto" and model.preset is None
         learn = _learn_in_bins if by_bins else _learn_by_kernels
         fitted = learn(model, table, held_out, settings, report)
-    keep(model, X, table, fitted.counts, fitted.topology, fitted.tree, fitted.learnt)
+        experts = fit_experts(
+            table, fitted.trials, fitted.encoders, families_of(model), settings.seed, report
+        )
+        blend = None
+        if blends(model):
+            report(0.99, "weights of other predictors of missing cells")
+            trees = experts.trials or held_out_trees(table, fitted.trials, fitted.encoders)
+            blend = fit_blend(table, trees, random_state=settings.seed)
+    fitted.learnt.diagnostics.update(experts.diagnostics)
+    keep(model, X, every, fitted.counts, fitted.topology, fitted.tree, fitted.learnt)
     model.encoders_, model.margins_ = fitted.encoders, fitted.margins
-    model.blend_ = None
-    if blends(model):
-        trees = held_out_trees(table, fitted.trials, fitted.encoders)
-        model.blend_ = fit_blend(table, trees, random_state=settings.seed)
+    model.experts_, model.blend_ = experts.experts, blend
 
 
 def settings_of(model: KernelTree) -> Settings:
     """The arguments of a model about learning, checked."""
     check_choice("learn", model.learn, LEARNERS)
+    check_choice("effort", model.effort, EFFORTS)
     check_preset(model)
     model._check_policies()
     check_count("max_iter", model.max_iter)
@@ -85,6 +98,7 @@ def settings_of(model: KernelTree) -> Settings:
     return Settings(
         max_iter=model.max_iter,
         pseudo_counts=model.pseudo_counts,
+        effort=model.effort,
         n_jobs=n_threads(model.n_jobs) or 1,
         seed=seed_from(model.random_state),
     )
@@ -103,7 +117,8 @@ def _learn_in_bins(
         n_components=model.n_components,
         n_bins=model.n_bins,
         bandwidth=model.bandwidth,
-        blend=blends(model),
+        trials=blends(model) or bool(families_of(model)),
+        experts=bool(families_of(model)),
         settings=settings,
         n_jobs=None if model.n_jobs is None else settings.n_jobs,
         report=report,

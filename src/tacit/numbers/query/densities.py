@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.encoders.encoders import BinEncoder, Encoder
+from tacit.core.encoders.encoders import N_PLACES, BinEncoder, Encoder
 from tacit.core.threads import one_blas_thread
 from tacit.errors import ArgumentError
 from tacit.messages.conditionals import cell_estimates, check_leaves
@@ -28,12 +28,8 @@ Array = NDArray[np.float64]
 
 # Samples from operators that are drawn together.
 BLOCK_SAMPLES = 4096
-# Grid points at which densities are integrated.
-N_PLACES = 400
 # A vector whose integral is smaller than this, relative to its absolute values, is noise.
 _NOISE = 1e-9
-# Tail masses at which the grid ends.
-_ENDS = np.array([1e-6, 1e-5, 1e-4])
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,13 +174,11 @@ def _applied(function: Callable[[Array], Array], values: Array) -> Array:
     return results
 
 
-def places_of(encoder: Encoder, n: int = N_PLACES) -> Array:
+def places_of(encoder: Encoder) -> Array:
     """Numbers that span all but the farthest tails of a column, dense where its mass is."""
-    places = encoder.grid(n)
     if isinstance(encoder, BinEncoder):
-        ends = encoder.margin.inverse(np.concatenate([_ENDS, 1 - _ENDS]))
-        places = np.concatenate([places, ends])
-    return np.unique(places)
+        return encoder.places
+    return np.unique(encoder.grid(N_PLACES))
 
 
 @one_blas_thread()
@@ -270,7 +264,7 @@ def sample_rows(
     encoders: Sequence[Encoder],
     evidence: Evidence | None = None,
 ) -> SampledCells:
-    """Rows drawn from a model, or from its conditional given one row of evidence.
+    """Rows drawn from a model, or from its conditional given each row of evidence.
 
     From probability tables, hidden states and bins are drawn (see `messages.sampling`), then a number from
     the density of each bin. From operators, columns are drawn in turn, each given the evidence and those
@@ -280,11 +274,13 @@ def sample_rows(
     ----------
     learnt : Network, Tables or Mixture
     n : int
+        Draws for each row of the evidence.
     rng : numpy.random.Generator
     encoders : sequence of Encoder
     evidence : Evidence, optional
-        One row. Numbers that are given (leaves in `Evidence.signed`) are not drawn, and their columns are
-        meaningless. Cells with likelihoods are drawn in proportion to these.
+        By default one row of which nothing is known; several rows for probability tables only. Numbers that
+        are given (leaves in `Evidence.signed`) are not drawn, and their columns are meaningless. Cells with
+        likelihoods are drawn in proportion to these.
     """
     parts = parts_of(learnt)
     known = nothing(parts.n_leaves) if evidence is None else evidence
@@ -313,7 +309,7 @@ def _sample_bins(
         bin_densities = Coefficients(
             encoder, np.eye(encoder.size), np.zeros(encoder.size, dtype=np.bool_)
         )
-        columns.append(bin_densities.samples_of_rows(codes, rng.random(n)))
+        columns.append(bin_densities.samples_of_rows(codes, rng.random(len(codes))))
     return SampledCells(tuple(columns), samples.repairs)
 
 

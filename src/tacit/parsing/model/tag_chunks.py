@@ -51,6 +51,7 @@ class TagChunker:
             if run:
                 states = np.zeros(len(run), dtype=np.int64)
                 viterbi(np.array(run), self.initial, self.transitions, self.emissions, states)
+                states[0] = min(int(states[0]), 1)  # nothing before it could be continued
                 begins = np.flatnonzero(states != 2)
                 ends = np.append(begins[1:], len(run))
                 groups.extend(

@@ -106,7 +106,7 @@ class SentenceParser:
         """
         coded = self._codes(words, tags)
         forest = sentence_forest(self.coarse, *coded, self.threshold)
-        if forest is None:
+        if forest is None or not len(forest.roots):
             return None, None, {"no_tree": 1, "non_positive": 0}
         parts = [posterior(grammar, forest, *coded) for grammar in self.grammars]
         mean = mean_posterior(parts)

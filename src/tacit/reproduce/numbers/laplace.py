@@ -218,7 +218,7 @@ def selected_bandwidth(rows: Array, seed: int, **options: Any) -> float:
 def _fitted(rows: Array, seed: int, **options: Any) -> KernelTree:
     from tacit.numbers.kernel_tree import KernelTree
 
-    return KernelTree(random_state=seed, blend=False, **options).fit(_columns(rows))
+    return KernelTree(random_state=seed, experts="tree", blend=False, **options).fit(_columns(rows))
 
 
 def _columns(points: Array) -> dict[str, Array]:

@@ -53,6 +53,7 @@ def draw_tree(columns: Columns, topology: Topology, path: Path) -> Path:
         continuous=list(columns),
         n_bins=N_BINS,
         n_components=1,
+        experts="tree",
         blend=False,
     ).fit(columns)
     figure: Any = tree(model).figure

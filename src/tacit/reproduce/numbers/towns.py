@@ -117,7 +117,8 @@ def _kernel_tree(
     from tacit.numbers.kernel_tree import KernelTree
 
     split = split_of(case, seed)
-    model = KernelTree(continuous=list(towns()), random_state=seed, **dict(options))
+    known: dict[str, Any] = {"experts": "tree", **dict(options)}
+    model = KernelTree(continuous=list(towns()), random_state=seed, **known)
     return timed(model.fit, named(split.train[:n_rows]), validation=named(split.valid))
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.core.input.columns import positional_names
 from tacit.errors import ArgumentTypeError, DataError
+from tacit.sequences.data.sequences import sum_of_lengths
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -186,13 +187,13 @@ def _with_lengths(values: Any, lengths: Any) -> Series:
         raise DataError(
             "lengths hold something else than integers; give the length of each sequence"
         )
-    counts = counts.astype(np.int64)
-    if (counts < 0).any() or int(counts.sum()) != len(rows):
+    total = sum_of_lengths(counts)
+    if (counts < 0).any() or total != len(rows):
         raise DataError(
-            f"lengths sum to {int(counts.sum())} (least: {int(counts.min(initial=0))}), but there are "
+            f"lengths sum to {total} (least: {int(counts.min(initial=0))}), but there are "
             f"{len(rows)} positions; give lengths that sum to them, or a list of sequences"
         )
-    return Series(rows, counts, names, joined=True)
+    return Series(rows, counts.astype(np.int64), names, joined=True)
 
 
 def _joined(parts: list[tuple[Array, tuple[str, ...]]]) -> Series:

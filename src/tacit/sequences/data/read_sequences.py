@@ -41,7 +41,7 @@ from tacit.sequences.data.sequence_files import (
     table_in,
     text_lines,
 )
-from tacit.sequences.data.sequences import Integers, Sequences
+from tacit.sequences.data.sequences import Integers, Sequences, sum_of_lengths
 from tacit.sequences.data.symbols import (
     characters_in,
     distinct_in,
@@ -341,15 +341,16 @@ def _symbols(sequence: Any, number: int) -> Sequence[Any] | NDArray[Any]:
 def _with_lengths(X: Any, lengths: Any) -> Flat:
     counts = _counts(lengths)
     distinct = distinct_in(_column(X))
-    if int(counts.sum()) != len(distinct.codes):
+    total = sum_of_lengths(counts)
+    if total != len(distinct.codes):
         raise DataError(
-            f"lengths sum to {int(counts.sum())}, but X holds {len(distinct.codes)} symbols in turn; give "
+            f"lengths sum to {total}, but X holds {len(distinct.codes)} symbols in turn; give "
             f"lengths that sum to them, or a list of sequences without lengths"
         )
-    return distinct, counts, False
+    return distinct, counts.astype(np.int64), False
 
 
-def _counts(lengths: Any) -> Integers:
+def _counts(lengths: Any) -> NDArray[Any]:
     try:
         counts = np.asarray(lengths)
     except ValueError as error:
@@ -361,7 +362,7 @@ def _counts(lengths: Any) -> Integers:
         raise DataError(
             f"lengths must be integers of at least zero, one for each sequence, not {shown(lengths)}"
         )
-    return counts.astype(np.int64)
+    return counts
 
 
 def _column(X: Any) -> NDArray[Any] | list[Any]:

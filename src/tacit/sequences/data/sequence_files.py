@@ -22,6 +22,7 @@ import numpy as np
 
 from tacit.core.input.missing_files import is_file, missing_file
 from tacit.core.input.table_files import read_csv
+from tacit.core.limits import check_entries
 from tacit.errors import FileFormatError
 from tacit.sequences.data.sequences import Codes, Integers
 
@@ -141,6 +142,9 @@ def parsed_pautomac(text: str | bytes, name: str) -> tuple[Codes, Integers, int]
     if len(numbers) < 2 or numbers.min() < 0:
         raise FileFormatError(f"{name}: no two counts in front, or one below zero; {_FORM}")
     n_strings, n_symbols = numbers[:2].tolist()
+    check_entries(
+        f"{name} announces too many symbols", n_symbols, len(text), "number symbols without gaps"
+    )
     body, places, place = numbers[2:].tolist(), [], 0
     while place < len(body):
         places.append(place)

@@ -120,6 +120,21 @@ def lengths_from(X: Any, y: Any, lengths: Any, *, rows: bool = False) -> Any:
     )
 
 
+def sum_of_lengths(lengths: NDArray[Any]) -> int:
+    """The exact sum of integers, which may be beyond int64.
+
+    Examples
+    --------
+    >>> sum_of_lengths(np.array([2**62] * 4)) == 2**64
+    True
+    """
+    if lengths.size == 0:
+        return 0
+    largest = max(abs(int(lengths.min())), int(lengths.max()))
+    fits = largest <= 2**62 // lengths.size
+    return int(lengths.sum()) if fits else sum(lengths.tolist())
+
+
 def _flat_shape(X: Any) -> tuple[int, ...] | None:
     """The shape of an array or of a list of symbols; None for a list of sequences."""
     if hasattr(X, "shape"):

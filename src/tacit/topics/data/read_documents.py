@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import ArgumentTypeError, DataError
 from tacit.topics.data.document_files import file_batches
@@ -24,6 +25,7 @@ from tacit.topics.data.vocabulary import (
 )
 
 _LARGEST = 2**31 - 1
+_LAYOUTS = ("csr", "csc", "bsr", "coo")  # of sparse matrices, whose indices are looked at
 
 
 def read_documents(X: Any, words: Any = None, *, form: str = "auto") -> Documents:
@@ -205,6 +207,9 @@ def _checked(X: Any) -> Counts:
             f"counts are a matrix (document, word), but this has {X.ndim} dimension(s). Reshape your data: "
             f"X.reshape(1, -1) if it is one document"
         )
+    if not isinstance(X, np.ndarray):
+        X = X if X.format in _LAYOUTS else X.tocsr()
+        _check_places(X)
     counts = csr_array(_numbers(X))
     data = counts.data
     if not np.isfinite(data).all():
@@ -230,6 +235,33 @@ def _checked(X: Any) -> Counts:
         counts.sum_duplicates()
         counts.eliminate_zeros()
     return counts
+
+
+def _check_places(X: Any) -> None:
+    """Raise if entries of a sparse matrix lie outside of it: SciPy does not look."""
+    if X.format == "coo":
+        sizes = zip((X.row, X.col), X.shape, strict=True)
+        fits = all(_are_below(places, size) for places, size in sizes)
+    else:
+        heights = [size // block for size, block in zip(X.shape, _blocks(X), strict=True)]
+        n_lines, width = heights[::-1] if X.format == "csc" else heights
+        starts = X.indptr
+        fits = len(starts) == n_lines + 1 and starts[0] == 0 and len(X.indices) == len(X.data)
+        fits = fits and starts[-1] <= len(X.indices) and bool((starts[1:] >= starts[:-1]).all())
+        fits = fits and _are_below(X.indices, width)
+    if not fits:
+        raise DataError(
+            f"the sparse matrix of shape {X.shape} has entries outside of it; build it anew, for example "
+            f"with scipy.sparse.coo_array"
+        )
+
+
+def _blocks(X: Any) -> tuple[int, int]:
+    return X.blocksize if X.format == "bsr" else (1, 1)
+
+
+def _are_below(places: NDArray[Any], size: int) -> bool:
+    return not len(places) or bool(places.min() >= 0 and places.max() < size)
 
 
 def _numbers(X: Any) -> Any:

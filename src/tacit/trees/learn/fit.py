@@ -18,6 +18,7 @@ from tacit.core.input.table import Column, Schema
 from tacit.core.progress import silent
 from tacit.core.threads import one_blas_thread
 from tacit.messages.mixture import Mixture
+from tacit.messages.network import Tables
 from tacit.trees.learn.learners import CLASS_LEARNERS, Job, Learnt, check_learner, learn_auto
 from tacit.trees.learn.selection.candidates import (
     ROWS_FOR_TRIALS,
@@ -28,7 +29,9 @@ from tacit.trees.learn.selection.candidates import (
     select_trees,
     trial_data,
 )
-from tacit.trees.learn.selection.forests import Forest, retrained
+from tacit.trees.learn.selection.combination import few_are_enough, select_mixture
+from tacit.trees.learn.selection.members import Simple
+from tacit.trees.learn.selection.mixtures import Forest, retrained
 from tacit.trees.learn.selection.states import (
     N_FOLDS,
     ROWS_FOR_FOLDS,
@@ -39,15 +42,16 @@ from tacit.trees.learn.selection.states import (
     state_counts,
 )
 from tacit.trees.learn.selection.structures import given_topology
-from tacit.trees.learn.settings import settings_of
+from tacit.trees.learn.settings import check_n_states, settings_of
 from tacit.trees.model.components import topology_of
+from tacit.trees.moments.column_order import content_order, tree_with_leaves, with_leaves
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedTable
     from tacit.core.input.table import Table
     from tacit.core.progress import Report
-    from tacit.messages.network import Network, Tables
+    from tacit.messages.network import Network
     from tacit.messages.rooted_tree import RootedTree
     from tacit.trees.files.bif import BifTree
     from tacit.trees.latent_tree import LatentTree
@@ -66,6 +70,20 @@ class Selected:
     tree: RootedTree
     trials: Callable[[], Sequence[Trial]]  # learnt when they are needed
 
+    def with_leaves(self, names: tuple[str, ...]) -> Selected:
+        """The same with the columns in another order."""
+
+        def trials() -> list[Trial]:
+            return [
+                replace(one, parameters=_turned(one.parameters, names)) for one in self.trials()
+            ]
+
+        learnt = replace(self.learnt, parameters=_turned(self.learnt.parameters, names))
+        topology = self.topology
+        if topology.observed == self.tree.names[: self.tree.n_leaves]:
+            topology = replace(topology, observed=names)
+        return Selected(learnt, topology, tree_with_leaves(self.tree, names), trials)
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -75,13 +93,27 @@ class Trial:
     held_out: Rows | None  # row numbers in the table; None for the user's validation rows
 
 
+def _turned(
+    parameters: Network | Tables | Mixture, names: tuple[str, ...]
+) -> Network | Tables | Mixture:
+    assert isinstance(parameters, Tables | Mixture)  # by learn="auto"
+    return with_leaves(parameters, names)
+
+
 def fit_tree(
     model: LatentTree, X: Any, sample_weight: Any, validation: Any, report: Report
 ) -> None:
     """Read the table, learn a tree of it, and give the model its fitted attributes."""
     check_learner(model)
+    check_n_states(model.n_states)
     settings = settings_of(model)
-    table = read_table(X, n_bins=model.n_bins, sample_weight=sample_weight)
+    table = read_table(
+        X,
+        n_bins=model.n_bins,
+        sample_weight=sample_weight,
+        columns=model.columns,
+        cut_integers=True,
+    )
     schema = table.schema
     held_out = None if validation is None else encode(validation, schema, unknown="missing")
     moments = CountedMoments.of(table.codes, schema.cards, table.weights, settings.n_jobs)
@@ -116,8 +148,53 @@ def learn_tree(task: Task) -> Selected:
     """Structure, numbers of states and parameters by learn="auto".
 
     Candidates are learnt from part of the rows and compared on held-out rows; then everything is learnt again
-    from all rows, unless all but the user's validation rows were used already.
+    from all rows, unless all but the user's validation rows were used already. The columns are taken in an
+    order that their content decides (`moments.column_order`).
     """
+    table, names = task.table, task.table.schema.names
+    if table.weights is not None and 0 < np.count_nonzero(table.weights) < table.n_rows:
+        return _learnt_without_idle(task)
+    order = content_order(table)
+    if order == tuple(range(len(order))):
+        return _learnt_in_order(task)
+    table = table.select(order)
+    ordered = replace(
+        task,
+        table=table,
+        moments=CountedMoments.of(
+            table.codes, table.schema.cards, table.weights, task.settings.n_jobs
+        ),
+        validation=None if task.validation is None else task.validation.select(order),
+    )
+    return _learnt_in_order(ordered).with_leaves(names)
+
+
+def _learnt_without_idle(task: Task) -> Selected:
+    """The same as if rows without weight were not there."""
+    table = task.table
+    assert table.weights is not None
+    counted = np.flatnonzero(table.weights)
+    table = table.take(counted)
+    selected = learn_tree(
+        replace(
+            task,
+            table=table,
+            moments=CountedMoments.of(
+                table.codes, table.schema.cards, table.weights, task.settings.n_jobs
+            ),
+        )
+    )
+
+    def trials() -> list[Trial]:
+        return [
+            one if one.held_out is None else replace(one, held_out=counted[one.held_out])
+            for one in selected.trials()
+        ]
+
+    return replace(selected, trials=trials)
+
+
+def _learnt_in_order(task: Task) -> Selected:
     return _select_and_learn(task) if task.is_open else learn_by("auto", task)
 
 
@@ -125,16 +202,36 @@ def learn_tree(task: Task) -> Selected:
 def _select_and_learn(task: Task) -> Selected:
     data, held_out = trial_data(task)
     record: dict[str, Any] = {"n_rows_tried_with": data.table.n_rows}
-    topology, methods = select_structure(task, data, record)
-    states = select_states(task, data, topology, record)
-    if isinstance(states, tuple):
-        return _learn_with(task, topology, states, learn_auto, record)
-    forest = select_trees(task, data, states, methods)
-    trial = Trial(_mixture(forest), held_out)
+    if task.is_free and data.held_out is not None:
+        few = few_are_enough(task, data, record)
+        n_states = None if few is None else few.n_states
+        topology, methods = select_structure(task, data, record, n_states)
+        forest = select_mixture(task, data, topology, methods, record, few)
+        alone = forest.trees[0]
+        if len(forest.trees) == 1 and isinstance(alone, Simple) and alone.structure == "tree":
+            states = alone.tables.layout.n_states
+            return _learn_with(task, topology, states, learn_auto, record)
+    else:
+        topology, methods = select_structure(task, data, record)
+        selected = select_states(task, data, topology, record)
+        if isinstance(selected, tuple):
+            return _learn_with(task, topology, selected, learn_auto, record)
+        forest = select_trees(task, data, selected, methods)
+    trials = _forest_trials(forest, held_out)
     if data.table.n_rows < task.table.n_rows:
-        every = replace(data, table=task.table, held_out=task.validation)
+        every = replace(data, table=task.table, held_out=task.validation, others=())
         forest = retrained(every, forest, part_of(task.report, 0.9, 1.0))
-    return _of_forest(task, forest, topology, record, trial)
+    return _of_forest(task, forest, topology, record, trials)
+
+
+def _forest_trials(forest: Forest, held_out: tuple[Rows, ...]) -> list[Trial]:
+    """The forest without each fold's held-out rows."""
+    if not held_out:
+        return [Trial(_mixture(forest), None)]
+    return [
+        Trial(_mixed(forest, [tree.parts[fold] for tree in forest.trees]), rows)
+        for fold, rows in enumerate(held_out)
+    ]
 
 
 def learn_by(learn: str, task: Task) -> Selected:
@@ -189,14 +286,18 @@ def few_trials(job: Job, validation: Table | None, learnt: Learnt) -> list[Trial
 
 
 def _of_forest(
-    task: Task, forest: Forest, topology: Topology, record: Mapping[str, Any], trial: Trial
+    task: Task,
+    forest: Forest,
+    topology: Topology,
+    record: Mapping[str, Any],
+    trials: Sequence[Trial],
 ) -> Selected:
     """A forest as one tree or a mixture."""
     tables = [trained.tables for trained in forest.trees]
     tree = tables[int(np.argmax(forest.weights))].tree
     diagnostics = {
         "n_parameters": sum(part.layout.n_parameters for part in tables),
-        "n_steps": sum(trained.n_passes + trained.n_steps for trained in forest.trees),
+        "n_steps": sum(trained.n_iterations for trained in forest.trees),
         "held_out_score": forest.score,
         "trees": [
             {**trained.as_dict(), "weight": float(weight)}
@@ -206,12 +307,15 @@ def _of_forest(
     }
     if tree is not topology.rooted(task.table.schema.names):
         topology = topology_of(tree)
-    return Selected(Learnt(_mixture(forest), diagnostics), topology, tree, lambda: [trial])
+    return Selected(Learnt(_mixture(forest), diagnostics), topology, tree, lambda: trials)
 
 
 def _mixture(forest: Forest) -> Tables | Mixture:
     """One tree, or a mixture of several."""
-    tables = [trained.tables for trained in forest.trees]
+    return _mixed(forest, [trained.tables for trained in forest.trees])
+
+
+def _mixed(forest: Forest, tables: Sequence[Tables]) -> Tables | Mixture:
     return tables[0] if len(tables) == 1 else Mixture.of(forest.weights, tables)
 
 
@@ -245,9 +349,17 @@ def keep(
     model.diagnostics_ = {
         "n_rows": table.n_rows,
         "kind_of_table": kind,
+        "gaps": gaps_of(table),
         "fingerprint": fingerprint(cast("Table", table) if counts is None else counts),
         **learnt.diagnostics,
     }
+
+
+def gaps_of(table: Table | MixedTable) -> list[int]:
+    """How many cells of each column are missing."""
+    missing = getattr(table, "missing", None)
+    missing = cast("Table", table).codes < 0 if missing is None else missing
+    return [int(count) for count in np.sum(missing, axis=0)]
 
 
 def put_network(model: TreeModel, network: BifTree) -> None:

@@ -127,6 +127,8 @@ def printed_kernel_distances(
         )
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     values = block_singular_values(pairs.probabilities, starts, sizes, rank)  # (i, j, value)
+    rounding = np.finfo(np.float64).eps * max(sizes) * values.max(axis=2, keepdims=True)
+    values = np.where(values > rounding, values, 0.0)
     with np.errstate(divide="ignore"):
         logs = np.log(np.where(np.triu(np.ones((n, n)))[..., None] > 0, values, 1.0)).sum(axis=2)
     half = 0.5 * logs.diagonal()

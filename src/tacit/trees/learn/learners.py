@@ -52,6 +52,8 @@ Array = NDArray[np.float64]
 
 # The moment start finds at most so many states at a node: third moments grow with their cube.
 START_STATES = 12
+# Further starts of latent classes, by effort.
+CLASS_STARTS = {"low": 0, "default": 5, "high": 20}
 # Of 20 to 400 batches of stepwise EM, the fewest that came near to the optimum of EM.
 BATCHES_PER_PASS = 100
 
@@ -166,6 +168,8 @@ def _learn_classes(job: Job, expect: ClassExpectation) -> Learnt:
         if isinstance(job.settings.tol, str)
         else job.settings.tol * job.moments.n_rows,
         max_iter=job.settings.max_iter,
+        n_more_starts=CLASS_STARTS[job.settings.effort],
+        seed=job.settings.seed,
         progress=_progress_of(job, "EM"),
     )
     more = {"n_exchanged": learnt.n_exchanged, "pseudo_counts": learnt.strengths.tolist()}

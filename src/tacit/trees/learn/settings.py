@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from tacit.core.arguments import check_choice, check_count, check_number, checked_rates, seed_from
 from tacit.core.em import AbsoluteGain, RelativeGain, StoppingRule
 from tacit.core.threads import n_threads
-from tacit.errors import ArgumentError
+from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.trees.learn.em.defaults import GAIN_PER_PARAMETER
 from tacit.trees.learn.presets import N_VIEWS, WINDOW, check_spectral, views_and_window
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
 STOPPING = ("gain", "relative")
+EFFORTS = ("low", "default", "high")
 RELATIVE_GAIN = 1e-4  # of Parikh's thesis
 
 
@@ -37,6 +40,7 @@ class Settings:
     learning_rates: tuple[float, ...] = (0.6,)
     pseudo_counts: float | str = "auto"
     compress: bool = True
+    effort: str = "default"
     n_jobs: int = 1
     seed: int = 0
 
@@ -49,6 +53,7 @@ def settings_of(model: LatentTree) -> Settings:
     check_count("n_views", model.n_views, word="auto")
     check_count("window", model.window, none_is="all leaves", word="auto")
     check_spectral(model)
+    check_choice("effort", model.effort, EFFORTS)
     n_views, window = views_and_window(model)
     check_stopping(model.tol, model.stopping, model.learn)
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
@@ -57,6 +62,7 @@ def settings_of(model: LatentTree) -> Settings:
         representation=model.representation,
         siblings=model.siblings,
         window=window,
+        effort=model.effort,
         **common_arguments(model),
     )
 
@@ -102,3 +108,27 @@ def stopping_rule(settings: Settings, n_rows: float, otherwise: float) -> Stoppi
     if isinstance(tol, str):
         return AbsoluteGain(max(otherwise, GAIN_PER_PARAMETER))  # for models without parameters too
     return AbsoluteGain(tol * n_rows)
+
+
+def check_n_states(n_states: Any) -> None:
+    """Raise unless `n_states` is a number, a mapping of hidden nodes to numbers, or "auto"."""
+    if isinstance(n_states, str):
+        if n_states != "auto":
+            raise ArgumentError(
+                f'n_states={n_states!r}; give a number, a number for each hidden node, or "auto"'
+            )
+    elif isinstance(n_states, Mapping):
+        for name, count in n_states.items():
+            _check_count(count, f" of {name!r}")
+    else:
+        _check_count(n_states, "")
+
+
+def _check_count(value: Any, whose: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ArgumentTypeError(
+            f"n_states={value!r}{whose}; give an integer, a mapping of hidden node to integer, "
+            f'or "auto"'
+        )
+    if value < 1:
+        raise ArgumentError(f"n_states={value}{whose}; give at least 1")

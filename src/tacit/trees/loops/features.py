@@ -253,8 +253,10 @@ def derive_features(plan, keep, most_rows, weights, follows, turns):
             low_beside, high_beside = _span(first, last, sizes, beside)
             shared = _products(follows, rows, weights, rows_beside, low_beside, high_beside)
             pull = _squares(shared, np.arange(len(rows)), ones)
-        else:
+        elif feature < len(keep):
             pull = _squares(follows, rows, keep[feature])
+        else:  # a view of the only leaf has nothing to follow
+            pull = np.zeros((len(rows), len(rows)))
         turn = canonical(spread, pull, sizes[feature])
         for r in range(sizes[feature]):
             at = begins[feature] + r

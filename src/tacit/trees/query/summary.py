@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.summary import Section, Summary, profile
+from tacit.core.summary import Section, Summary, column_section, profile
 from tacit.trees.model.components import heaviest
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def tree_summary(model: TreeModel, numbers: Mapping[int, Array] | None = None) -
         categories = [column.categories for column in columns.values()]
         names = [str(label) for label in columns]
         sections += _profiles(first.tables, first.node_states, names, categories, numbers or {})
+    sections.append(column_section(model.schema_.columns, model.diagnostics_.get("gaps")))
     return Summary(f"{type(model).__name__}: {_size(model, trees)}", sections)
 
 
@@ -88,12 +89,15 @@ def _choices(diagnostics: Mapping[str, Any]) -> list[Section]:
     for key, heading in (
         ("structures", "Structures, by held-out log-likelihood"),
         ("candidates", "Numbers of states, by held-out log-likelihood"),
+        ("finalists", "The best of these, by cross-validation"),
     ):
         candidates = diagnostics.get(key, [])
         columns = list(dict.fromkeys(name for candidate in candidates for name in candidate))
         if len(candidates) > 1:
             rows = [[candidate.get(name, "") for name in columns] for candidate in candidates]
-            sections.append(Section(heading, columns=columns, rows=rows))
+            ordered = "order" in columns and heading.startswith("Numbers")
+            title = f"Orders and n{heading[1:]}" if ordered else heading
+            sections.append(Section(title, columns=columns, rows=rows))
     return sections
 
 

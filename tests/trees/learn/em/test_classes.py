@@ -1,5 +1,6 @@
 """EM on mixtures of product distributions: steps against those of any tree, and what exchanges are for."""
 
+import warnings
 from itertools import product
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import polygamma, psi
 
+import tacit
 from oracles.networks import rooted_tree
 from oracles.python_source import python_source
 from tacit.core.em import AbsoluteGain, run_em
@@ -298,3 +300,31 @@ def test_different_rows_are_those_of_numpy(seed):
     assert np.array_equal(codes[first][order], expected)
     assert summed[order] == pytest.approx(np.bincount(inverse.ravel(), weights[is_counted]))
     assert (np.diff(first) > 0).all()
+
+
+def weak_classes(seed):
+    """Four classes of a hundred binary columns that are hard to tell apart."""
+    rng = np.random.default_rng(seed)
+    chances = rng.uniform(0.4, 0.6, (4, 100))
+    return (rng.random((1000, 100)) < chances[rng.integers(4, size=1000)]).astype(int)
+
+
+def test_more_starts_lead_higher_where_classes_are_hard_to_tell_apart():
+    gains = []
+    for seed in range(3):
+        rows = weak_classes(seed)
+        one, more = (tacit.LatentClass(4, effort=effort).fit(rows) for effort in ("low", "default"))
+        gains.append(more.score(rows) - one.score(rows))
+        assert more.diagnostics_["n_steps"] > one.diagnostics_["n_steps"]
+    assert np.mean(gains) > 0
+
+
+def test_more_starts_are_left_out_where_steps_are_few():
+    rows = weak_classes(0)[:200]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it has not converged
+        one, more = (
+            tacit.LatentClass(4, effort=effort, max_iter=20).fit(rows)
+            for effort in ("low", "default")
+        )
+    assert np.array_equal(one.score_samples(rows), more.score_samples(rows))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,10 @@ ROWS_FOR_USUAL_STRENGTH = 10
 MEMORY = 4  # earlier steps that the acceleration uses: more cost more than they save
 ROWS_LOOKED_AT = 20_000  # of different rows, evenly spaced: to find clusters, and what to exchange
 ROWS_AT_ONCE = 1 << 16
+# More starts than the first, see `_finalists`: steps of each, and how many of them go on to the end; they
+# are left out where a run of EM may not make many steps.
+STEPS_OF_A_START, FINALISTS, FEWEST_STEPS = 8, 3, 200
+SAME = 1.0  # nats: two starts that come so near to each other are taken for one
 
 
 class ClassExpectation:
@@ -160,6 +164,8 @@ def learn_classes(
     pseudo_counts: float | None,
     least: float,
     max_iter: int = 1000,
+    n_more_starts: int = 0,
+    seed: int = 0,
     progress: Callable[[int, float], None] | None = None,
 ) -> LearntClasses:
     """Classes from clusters of rows, by accelerated MAP-EM with exchanges.
@@ -173,10 +179,12 @@ def learn_classes(
         EM stops when a step gains fewer nats.
     max_iter : int
         Steps of all runs of EM together.
+    n_more_starts, seed : int
+        Further starts from clusters that are drawn.
     progress : callable, optional
         Called with the number of steps and the objective after each run of EM.
     """
-    from tacit.trees.learn.starts.classes import class_starts
+    from tacit.trees.learn.starts.classes import class_starts, drawn_starts
     from tacit.trees.loops.class_prior import prior_strengths
     from tacit.trees.loops.class_prior import pseudo_counts as spread
 
@@ -190,13 +198,9 @@ def learn_classes(
     pseudo = spread(strengths, marginals, expect.starts, weight_strength, k)
     starts = class_starts(few.codes, few.weights, few.starts, marginals, k, strength)
     tables, made = _likeliest(expect, pseudo, starts, max_iter)
-    if pseudo_counts is not None or max_iter <= made + STEPS_BEFORE_PRIOR:
-        em_run, n_exchanged = run_class_em(
-            expect, pseudo, tables, least, max_iter=max_iter, made=made, progress=progress
-        )
-    else:
+    if pseudo_counts is None and max_iter > made + STEPS_BEFORE_PRIOR:
         first, counts = _run_em(expect, pseudo, tables, least, STEPS_BEFORE_PRIOR)
-        made += first.n_steps
+        tables, made = first.values, made + first.n_steps
         if progress is not None:
             progress(made, first.objective)
         strengths = prior_strengths(
@@ -209,16 +213,17 @@ def learn_classes(
             ROWS_FOR_COLUMN_STRENGTH / (ROWS_FOR_COLUMN_STRENGTH + n_rows),
         )
         pseudo = spread(strengths, marginals, expect.starts, weight_strength, k)
-        em_run, n_exchanged = run_class_em(
-            expect,
-            pseudo,
-            first.values,
-            least,
-            max_iter=max_iter,
-            made=made,
-            progress=progress,
-        )
-    return LearntClasses(replace(em_run, values=expect.flat(em_run.values)), n_exchanged, strengths)
+    run = partial(run_class_em, expect, pseudo, least=least, max_iter=max_iter, progress=progress)
+    finalists = [tables]
+    if n_more_starts > 0 and k > 1 and max_iter >= FEWEST_STEPS:
+        drawn = drawn_starts(few.codes, few.weights, few.starts, marginals, k, n_more_starts, seed)
+        finalists, steps = _finalists(few, pseudo, tables, drawn)
+        made = min(made + steps, max_iter - 1)
+    ended = [run(tables, made=made) for tables in finalists]
+    em_run, n_exchanged = max(ended, key=lambda end: end[0].objective)
+    total = made + sum(end.n_steps - made for end, _ in ended)
+    values = expect.flat(em_run.values)
+    return LearntClasses(replace(em_run, values=values, n_steps=total), n_exchanged, strengths)
 
 
 def _likeliest(
@@ -238,6 +243,31 @@ def _likeliest(
         if em_run.objective > best:
             best, likeliest = em_run.objective, em_run.values
     return likeliest, made
+
+
+def _finalists(
+    few: ClassExpectation, pseudo: Array, first: Array, drawn: list[Array]
+) -> tuple[list[Array], int]:
+    """The tables of the likeliest starts after a few steps, and the number of steps made.
+
+    Those that come near to a better one are left out.
+    """
+    from tacit.trees.loops.class_em import tables_of
+
+    runs, made = [], 0
+    for counts in (None, *drawn):
+        tables = first
+        if counts is not None:
+            tables = counts + pseudo
+            tables_of(tables, few.starts, tables)
+        runs.append(_run_em(few, pseudo, tables, 0.0, STEPS_OF_A_START)[0])
+        made += runs[-1].n_steps
+    finalists: list[EMRun] = []
+    for run in sorted(runs, key=lambda run: -run.objective):
+        is_new = all(abs(run.objective - other.objective) > SAME for other in finalists)
+        if is_new and len(finalists) < FINALISTS:
+            finalists.append(run)
+    return [run.values for run in finalists], made
 
 
 def run_class_em(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -17,19 +17,18 @@ from tacit.core.threads import n_threads
 from tacit.messages.network import layout
 from tacit.trees.learn.learners import START_STATES, Job
 from tacit.trees.learn.selection.forests import (
-    MOST_TREES,
     PSEUDO_COUNTS,
-    Forest,
     Trained,
     TrainingData,
-    grow,
     likeliest_states,
     many_states,
     run_parallel,
     train,
 )
+from tacit.trees.learn.selection.mixtures import MOST_TREES, Forest, grow
 from tacit.trees.learn.selection.states import (
-    check_n_states,
+    HELD_OUT_FRACTION,
+    N_FOLDS,
     check_supported,
     held_out_rows,
     known_states,
@@ -39,7 +38,7 @@ from tacit.trees.learn.selection.states import (
     state_counts,
 )
 from tacit.trees.learn.selection.structures import topology_for
-from tacit.trees.learn.settings import Settings
+from tacit.trees.learn.settings import Settings, check_n_states
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:
@@ -72,6 +71,12 @@ FEW_COLUMNS = 64
 TRIAL_STATES, FEW_TRIAL_STATES = 16, 4
 # Cells (rows x columns) that selection uses, and that a forest may take, times states.
 MOST_CELLS, MOST_WORK = 12_000_000, 3_000_000_000
+# Tables with fewer cells than this are small: fewer settings are compared.
+FEW_CELLS = 15_000
+# With fewer rows than this nothing is mixed.
+ROWS_FOR_MIXTURES = 20
+# Of few rows several folds are held out in turn, until so many rows judge.
+ROWS_THAT_JUDGE = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,48 +112,84 @@ class Task:
         """How many trees there may be."""
         if isinstance(self.n_components, int):
             return self.n_components
-        free = self.topology is None and isinstance(self.n_states, str)
-        return MOST_TREES if free and self.table.n_rows >= FEWEST_ROWS else 1
+        return MOST_TREES if self.is_free else 1
+
+    @property
+    def is_free(self) -> bool:
+        """Whether structure, numbers of states and number of trees are all selected, with rows for it."""
+        open_choice = self.topology is None and isinstance(self.n_states, str)
+        large_enough = self.table.n_rows >= ROWS_FOR_MIXTURES and len(self.table.schema) > 2
+        return open_choice and isinstance(self.n_components, str) and large_enough
 
 
-def trial_data(task: Task) -> tuple[TrainingData, Rows | None]:
-    """Rows to learn candidates from, and held-out rows; the numbers of these, if they are the table's."""
+def trial_data(task: Task) -> tuple[TrainingData, tuple[Rows, ...]]:
+    """Rows to learn candidates from, with held-out rows; the numbers of these, if they are the table's.
+
+    Of few rows several folds, where a mixture is selected.
+    """
     most_rows = max(MOST_CELLS // max(len(task.table.schema), 1), FEWEST_ROWS)
-    rows, held_out = split_rows(
-        task.table, task.settings.seed, everything=task.validation is not None, most=most_rows
-    )
-    learning = task.table if rows is None else task.table.take(rows)
-    judging = task.validation
-    if held_out is not None:
-        judging = task.table.take(held_out)
     pseudo = task.settings.pseudo_counts
-    pseudo_counts = PSEUDO_COUNTS if isinstance(pseudo, str) else (float(pseudo),)
+    small = task.is_free and n_cells(task.table) < FEW_CELLS
+    pseudo_counts = PSEUDO_COUNTS[:1] if small else PSEUDO_COUNTS
+    if not isinstance(pseudo, str):
+        pseudo_counts = (float(pseudo),)
     n_jobs = n_threads(-1 if task.n_jobs is None else task.n_jobs) or 1
-    return TrainingData(learning, judging, task.settings.seed, n_jobs, pseudo_counts), held_out
+    folds, numbers = [], []
+    for part in range(_n_folds(task)):
+        rows, held_out = split_rows(
+            task.table,
+            task.settings.seed,
+            everything=task.validation is not None,
+            most=most_rows,
+            part=part,
+        )
+        learning = task.table if rows is None else task.table.take(rows)
+        judging = task.validation if held_out is None else task.table.take(held_out)
+        folds.append(TrainingData(learning, judging, task.settings.seed, n_jobs, pseudo_counts))
+        numbers += [] if held_out is None else [held_out]
+    return replace(folds[0], others=tuple(folds[1:])), tuple(numbers)
+
+
+def n_cells(table: Table) -> int:
+    """Rows times columns."""
+    return table.n_rows * len(table.schema)
+
+
+def _n_folds(task: Task) -> int:
+    """Folds that are held out in turn."""
+    if task.validation is not None or not task.is_free:
+        return 1
+    judging = HELD_OUT_FRACTION * task.table.n_rows
+    return min(max(-(-ROWS_THAT_JUDGE // max(int(judging), 1)), 1), N_FOLDS)
 
 
 def select_structure(
-    task: Task, data: TrainingData, record: dict[str, Any]
+    task: Task, data: TrainingData, record: dict[str, Any], n_states: int | None = None
 ) -> tuple[Topology, Sequence[str]]:
-    """The tree, and the structure learners for further trees of a mixture; `record` gets the scores."""
+    """The tree, and the structure learners for further trees of a mixture; `record` gets the scores.
+
+    Structures are compared with `n_states`, where it is given.
+    """
     if task.topology is not None:
         return task.topology, SEVERAL
     if data.table.n_rows < ROWS_FOR_TRIALS:
         return task.learnt_structure(CANDIDATES[0]), SEVERAL
-    ranked = _ranked_structures(task, data)
+    ranked = _ranked_structures(task, data, n_states)
     record["structures"] = [{"structure": name, "score": score} for name, score in ranked]
     methods = [name for name, _ in ranked if name != "chow-liu"][:N_METHODS]
     return task.learnt_structure(ranked[0][0]), methods
 
 
-def _ranked_structures(task: Task, data: TrainingData) -> list[tuple[str, float]]:
+def _ranked_structures(
+    task: Task, data: TrainingData, n_states: int | None
+) -> list[tuple[str, float]]:
     """Names and held-out scores of the candidates, the best first."""
     check_n_states(task.n_states)  # before the work
     names = task.table.schema.names
     trees = {method: topology_for(method, data.moments, names) for method in CANDIDATES}
     task.report(0.0, "trying " + ", ".join(CANDIDATES))
     distinct = list(dict.fromkeys(trees.values()))
-    jobs = [partial(_trial, task, data, topology.rooted(names)) for topology in distinct]
+    jobs = [partial(_trial, task, data, topology.rooted(names), n_states) for topology in distinct]
     by_topology = dict(zip(distinct, run_parallel(data, jobs), strict=True))
     rows = {name: by_topology[topology] for name, topology in trees.items()}
     weights = None if data.held_out is None else data.held_out.weights
@@ -163,18 +204,18 @@ def _ranked_structures(task: Task, data: TrainingData) -> list[tuple[str, float]
     return ranked
 
 
-def _trial(task: Task, data: TrainingData, tree: RootedTree) -> Array:
+def _trial(task: Task, data: TrainingData, tree: RootedTree, n_states: int | None) -> Array:
     """Log-likelihoods of held-out rows under a tree, with a moderate number of states where none is given."""
     if data.held_out is None:
         return np.zeros(1)
     enough = data.table.n_rows >= FEWEST_ROWS
-    k = TRIAL_STATES if enough else FEW_TRIAL_STATES
+    k = n_states or (TRIAL_STATES if enough else FEW_TRIAL_STATES)
     if isinstance(task.n_states, Integral):
         k = int(task.n_states)
     cards = data.table.schema.cards
     if k > START_STATES:
         lay = many_states(tree, cards, k)
-        return train(data, lay, data.pseudo_counts[0], n_jobs=1).rows
+        return train(replace(data, others=()), lay, data.pseudo_counts[0], n_jobs=1).rows
     states = state_counts(tree, cards, {}, k)
     assert states is not None
     job = Job(data.table, tree, states, data.moments, task.settings, silent)
@@ -220,16 +261,14 @@ def select_states(
 
 
 def select_trees(task: Task, data: TrainingData, first: Trained, methods: Sequence[str]) -> Forest:
-    """The first tree, or a mixture of several where that is better or a number was given."""
-    alone = Forest((first,), np.ones(1), first.score)
+    """The first tree, or a mixture of as many as requested."""
+    alone = Forest.of([first], None)
     if task.most_trees == 1 or data.held_out is None:
         return alone
-    is_given = isinstance(task.n_components, int)
-    work = task.table.n_rows * int(first.tables.layout.columns[first.tables.tree.n_leaves :].sum())
-    most = task.most_trees if is_given else min(task.most_trees, max(MOST_WORK // work, 1))
     n_states = int(task.n_states) if isinstance(task.n_states, Integral) else None
     report = part_of(task.report, 0.5, 0.9)
-    return grow(data, first, methods, most, report, always=is_given, n_states=n_states)
+    most = task.most_trees - 1
+    return grow(data, alone, first, methods, most, report, always=True, n_states=n_states)
 
 
 def part_of(report: Report, start: float, stop: float) -> Report:

@@ -1,8 +1,7 @@
-"""Trees with many states and forests of them: learnt in small batches, stopped by held-out rows.
+"""Trees with many states: learnt in small batches, stopped by held-out rows.
 
 A tree with many states at each hidden node fits a real table far better than one with few, if EM starts well
-(`starts.clusters`) and stops in time (`em.batches`). Several such trees, each with another structure that is
-nearly as good, err in different places: their mixture is better than each.
+(`starts.clusters`) and stops in time (`em.batches`). Mixtures of them are in `mixtures`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -41,16 +40,12 @@ PSEUDO_COUNTS = (1.0, 0.3, 3.0)
 # A hidden node gets at most so many times the states that its branches can distinguish: with a few to
 # spare, EM finds better ones.
 SLACK = 8
-# Further trees are learnt from the pair counts of such fractions of the rows: nearly as good, and different.
-FRACTIONS = (0.5, 0.06)
-FEWEST_ROWS = 200  # of such a subsample
-PATIENCE = 2  # trees in a row without a gain
-MOST_TREES = 12
+FEWEST_ROWS = 200  # of a subsample that a tree is learnt from
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Training data of trees: rows, their moments, and held-out rows."""
+    """Training data of trees: rows, their moments, and held-out rows; of few rows, several such folds."""
 
     table: Table
     held_out: Table | None
@@ -58,6 +53,22 @@ class TrainingData:
     n_jobs: int
     pseudo_counts: tuple[float, ...] = PSEUDO_COUNTS  # the candidates
     stop: Event = field(default_factory=Event)  # set to cancel the training of trees
+    others: tuple[TrainingData, ...] = ()  # further folds
+
+    @property
+    def folds(self) -> tuple[TrainingData, ...]:
+        """All folds, the first being this one."""
+        return (self, *self.others)
+
+    @cached_property
+    def held_out_weights(self) -> Array | None:
+        """(held-out row,) The weights of the held-out rows of all folds; None where all count alike."""
+        judging = [fold.held_out for fold in self.folds if fold.held_out is not None]
+        if all(rows.weights is None for rows in judging):
+            return None
+        return np.concatenate(
+            [np.ones(rows.n_rows) if rows.weights is None else rows.weights for rows in judging]
+        )
 
     @cached_property
     def moments(self) -> CountedMoments:
@@ -95,6 +106,12 @@ class Trained:
     pseudo_counts: float
     n_passes: int
     n_steps: int
+    parts: tuple[Tables, ...] = ()  # (fold,)  learnt without the held-out rows of each fold
+
+    @property
+    def n_iterations(self) -> int:
+        """Passes in small batches and full steps."""
+        return self.n_passes + self.n_steps
 
     @property
     def n_states(self) -> int:
@@ -112,6 +129,25 @@ class Trained:
             "n_steps": self.n_steps,
             "score": self.score,
         }
+
+    def again(
+        self,
+        data: TrainingData,
+        *,
+        tell: Callable[[str], None] | None = None,
+        n_jobs: int | None = None,
+    ) -> Trained:
+        """The same tree from other rows: as long as held-out rows gain, or in as many steps as before."""
+        like = self if data.held_out is None else None
+        return train(
+            data,
+            self.tables.layout,
+            self.pseudo_counts,
+            self.number,
+            like=like,
+            tell=tell,
+            n_jobs=n_jobs,
+        )
 
 
 def train(
@@ -145,6 +181,36 @@ def train(
     n_jobs : int, optional
         Threads, where not as many as the data allows.
     """
+    first = _train_once(data, lay, pseudo_counts, number, like, start, tell, n_jobs)
+    if like is not None or data.held_out is None:
+        return first
+    more = [
+        _train_once(fold, lay, pseudo_counts, number, None, None, tell, n_jobs)
+        for fold in data.others
+    ]
+    runs = (first, *more)
+    rows = np.concatenate([run.rows for run in runs])
+    return replace(
+        first,
+        rows=rows,
+        score=float(np.average(rows, weights=data.held_out_weights)) if more else first.score,
+        n_passes=int(np.median([run.n_passes for run in runs])),
+        n_steps=int(np.median([run.n_steps for run in runs])),
+        parts=tuple(run.tables for run in runs),
+    )
+
+
+def _train_once(
+    data: TrainingData,
+    lay: Layout,
+    pseudo_counts: float,
+    number: int,
+    like: Trained | None,
+    start: Array | None,
+    tell: Callable[[str], None] | None,
+    n_jobs: int | None,
+) -> Trained:
+    """One tree from the rows of one fold."""
     n_jobs = data.n_jobs if n_jobs is None else n_jobs
     table, held_out = data.table, data.held_out if like is None else None
     seeds = np.random.SeedSequence([data.seed, number]).spawn(2)
@@ -272,112 +338,3 @@ def _best(trees: Sequence[Trained]) -> Trained:
 
 def _within(report: Report, done: float, prefix: str) -> Callable[[str], None]:
     return lambda text: report(done, prefix + text)
-
-
-@dataclass(frozen=True, eq=False)
-class Forest:
-    """Trees, and the weights of their mixture that fit the held-out rows best."""
-
-    trees: tuple[Trained, ...]
-    weights: Array
-    score: float
-
-    def with_one_more(self, one: Trained, held_out: Table | None) -> Forest:
-        """The forest with another tree."""
-        trees = (*self.trees, one)
-        rows = np.array([trained.rows for trained in trees])
-        of_row = None if held_out is None else held_out.weights
-        weights = mixture_weights(rows, of_row)
-        return Forest(trees, weights, mixed_score(rows, weights, of_row))
-
-
-def grow(
-    data: TrainingData,
-    first: Trained,
-    methods: Sequence[str],
-    most: int,
-    report: Report,
-    *,
-    always: bool = False,
-    n_states: int | None = None,
-) -> Forest:
-    """More trees beside the first, as long as their mixture is better.
-
-    Each is learnt like the first, on a tree that one of the methods, in turn, learns from the pair counts of
-    a subsample of the rows. Its size is selected with the second tree.
-
-    Parameters
-    ----------
-    data : TrainingData
-    first : Trained
-    methods : sequence of str
-        Names of structure learners.
-    most : int
-        Trees in all.
-    report : callable
-    always : bool
-        Whether to go on to `most` trees in any case.
-    n_states : int, optional
-        Most states of a hidden node of the others; None: as many as in the first.
-    """
-    k = first.n_states if n_states is None else n_states
-    held_out = data.held_out
-
-    def work(number: int, fraction: float) -> Callable[[], Trained]:
-        def grown() -> Trained:
-            tree = data.tree(methods[number % len(methods)], fraction, number)
-            lay = many_states(tree, data.table.schema.cards, k)
-            tell = _within(report, number / most, f"tree {number + 1}, ")
-            return train(data, lay, first.pseudo_counts, number, tell=tell, n_jobs=1)
-
-        return grown
-
-    alone = Forest((first,), np.ones(1), first.score)
-    candidates = run_parallel(data, [work(1, fraction) for fraction in FRACTIONS])
-    pairs = [alone.with_one_more(one, held_out) for one in candidates]
-    place = int(np.argmax([pair.score for pair in pairs]))
-    forest = pairs[place] if pairs[place].score > alone.score or always else alone
-    if len(forest.trees) == most:
-        return forest
-    idle = 0
-    works = (work(number, FRACTIONS[place]) for number in range(2, 2 * most))
-    for one in run_ahead(data, works):
-        larger = forest.with_one_more(one, held_out)
-        if larger.score > forest.score or always:
-            forest, idle = larger, 0
-        else:
-            idle += 1
-        if idle == PATIENCE or len(forest.trees) == most:
-            break
-    return forest
-
-
-def mixture_weights(rows: Array, of_row: Array | None = None, n_steps: int = 50) -> Array:
-    """Weights of trees (tree, row) under which rows are likeliest, by EM."""
-    weights = np.full(len(rows), 1 / len(rows))
-    if not rows.size:
-        return weights
-    every = np.ones(rows.shape[1]) if of_row is None else of_row
-    likely = np.exp(rows - rows.max(axis=0))
-    for _ in range(n_steps):
-        weights = weights * (likely @ (every / (weights @ likely))) / every.sum()
-    normal: Array = weights / weights.sum()
-    return normal
-
-
-def mixed_score(rows: Array, weights: Array, of_row: Array | None = None) -> float:
-    """Mean log-likelihood of rows under the mixture of trees (tree, row)."""
-    top = rows.max(axis=0)
-    values = top + np.log(weights @ np.exp(rows - top))
-    return float(np.average(values, weights=of_row))
-
-
-def retrained(data: TrainingData, forest: Forest, report: Report) -> Forest:
-    """The same forest learnt from all rows: as long as held-out rows gain, or as often as before."""
-    works, n_jobs = [], 1 if len(forest.trees) > 1 else data.n_jobs
-    for number, tree in enumerate(forest.trees):
-        tell = _within(report, number / len(forest.trees), f"tree {number + 1} on all rows, ")
-        like = tree if data.held_out is None else None
-        again = partial(train, data, tree.tables.layout, tree.pseudo_counts, tree.number)
-        works.append(partial(again, like=like, tell=tell, n_jobs=n_jobs))
-    return Forest(tuple(run_parallel(data, works)), forest.weights, forest.score)

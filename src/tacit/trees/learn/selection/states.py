@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
-from numbers import Integral
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +13,9 @@ from numpy.typing import NDArray
 from tacit.core.limits import shown
 from tacit.core.progress import Report, silent
 from tacit.core.selection import smallest_enough
-from tacit.errors import ArgumentError, ArgumentTypeError, RankError, TooExpensiveError
+from tacit.errors import ArgumentError, RankError, TooExpensiveError
 from tacit.trees.learn.learners import CLASS_LEARNERS, Job
-from tacit.trees.learn.settings import Settings
+from tacit.trees.learn.settings import Settings, check_n_states
 from tacit.trees.learn.spectral.ranks import side_ranks
 from tacit.trees.moments.source import CountedMoments, indicator_correlation
 
@@ -43,20 +42,6 @@ MOST_ROWS = 100_000
 MOST_INDICATORS = 400
 
 BY_MOMENTS = ("spectral", "hierarchical", "mossel-roch")
-
-
-def check_n_states(n_states: Any) -> None:
-    """Raise unless `n_states` is a number, a mapping of hidden nodes to numbers, or "auto"."""
-    if isinstance(n_states, str):
-        if n_states != "auto":
-            raise ArgumentError(
-                f'n_states={n_states!r}; give a number, a number for each hidden node, or "auto"'
-            )
-    elif isinstance(n_states, Mapping):
-        for name, count in n_states.items():
-            _check_count(count, f" of {name!r}")
-    else:
-        _check_count(n_states, "")
 
 
 def known_states(n_states: Any, topology: Topology, tree: RootedTree) -> dict[str, int]:
@@ -86,16 +71,6 @@ def known_states(n_states: Any, topology: Topology, tree: RootedTree) -> dict[st
             f"{', '.join(map(repr, free)) or 'none'}"
         )
     return {**of_tree, **{str(name): int(count) for name, count in n_states.items()}}
-
-
-def _check_count(value: Any, whose: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ArgumentTypeError(
-            f"n_states={value!r}{whose}; give an integer, a mapping of hidden node to integer, "
-            f'or "auto"'
-        )
-    if value < 1:
-        raise ArgumentError(f"n_states={value}{whose}; give at least 1")
 
 
 def state_counts(
@@ -303,14 +278,15 @@ def split_rows(
 
 
 def held_out_rows(job: Job, held_out: Table, learn: str) -> Array:
-    """Log-likelihood of each held-out row."""
+    """Log-likelihood of each held-out row; of classes, one start is enough for a comparison."""
     from tacit.messages.conditionals import log_prob
     from tacit.messages.evidence import Evidence
 
     check_supported(job.tree, job.n_states, learn, job.table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        learnt = CLASS_LEARNERS[learn](job)
+        quick = replace(job, settings=replace(job.settings, effort="low"))
+        learnt = CLASS_LEARNERS[learn](quick)
     return log_prob(learnt.network, Evidence(held_out.codes)).values
 
 

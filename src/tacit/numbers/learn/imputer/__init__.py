@@ -1,0 +1,1 @@
+"""Which model for which table, and what else fills its gaps."""
