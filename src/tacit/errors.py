@@ -1,9 +1,11 @@
 """Everything that Tacit raises or warns about.
 
 Every error is a `TacitError` and also the built-in error that fits, so both ``except TacitError``
-and ``except ValueError`` work. Messages have at most `LONGEST_MESSAGE` characters, whatever was given.
+and ``except ValueError`` work. Messages are one line of at most `LONGEST_MESSAGE` visible characters,
+whatever was given.
 """
 
+import re
 from typing import Any
 
 LONGEST_MESSAGE = 600  # characters
@@ -23,18 +25,40 @@ def shortened(text: str, longest: int = LONGEST_MESSAGE, end: int = _END) -> str
     return f"{text[: longest - end - 5]} ... {text[len(text) - end :]}"
 
 
-def _short_arguments(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(shortened(value) if isinstance(value, str) else value for value in values)
+def printable(text: str) -> str:
+    r"""A text on one line, with control and other invisible characters written as Python escapes.
+
+    Examples
+    --------
+    >>> print(printable("cannot read\n  \x1b[31mred"))
+    cannot read \x1b[31mred
+    """
+    if text.isprintable():
+        return text
+    line = re.sub(" *[\r\n]+ *", " ", text).strip()
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in line
+    )
+
+
+def _as_message(text: str) -> str:
+    # Cut before, so that little is escaped of a long text, and after, because escapes are longer.
+    return shortened(printable(shortened(text)))
+
+
+def _clean_arguments(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(_as_message(value) if isinstance(value, str) else value for value in values)
 
 
 class TacitError(Exception):
     """The base of every error that Tacit raises on purpose.
 
-    A message that is too long loses its middle.
+    A message that is too long loses its middle; control characters are shown as escapes.
     """
 
     def __init__(self, *args: Any) -> None:
-        super().__init__(*_short_arguments(args))
+        super().__init__(*_clean_arguments(args))
 
 
 class ArgumentError(TacitError, ValueError):
@@ -96,11 +120,11 @@ class DependencyError(TacitError, ImportError):
 class TacitWarning(UserWarning):
     """The base of every warning that Tacit gives.
 
-    A message that is too long loses its middle.
+    A message that is too long loses its middle; control characters are shown as escapes.
     """
 
     def __init__(self, *args: Any) -> None:
-        super().__init__(*_short_arguments(args))
+        super().__init__(*_clean_arguments(args))
 
 
 class BinningWarning(TacitWarning):
@@ -121,6 +145,10 @@ class SymbolWarning(TacitWarning):
 
 class ProbabilityWarning(TacitWarning):
     """The probabilities of a file did not sum to one, and were changed so that they do."""
+
+
+class IntegrationWarning(TacitWarning):
+    """A numerical integral is less exact than usual; the message says how exact."""
 
 
 class ConvergenceWarning(TacitWarning):

@@ -456,7 +456,7 @@ def test_wrong_questions_are_refused():
         model.score_samples({"peaked": ["high"]})
     with pytest.raises(ArgumentTypeError, match="mapping"):
         model.sample(1, given=[("peaked", 1.0)])
-    with pytest.raises(ArgumentError, match="one number"):
+    with pytest.raises(ArgumentError, match="a number or an interval"):
         model.sample(1, given={"peaked": {1.0, 2.0}})
     with pytest.raises(DataError, match="not a number"):
         model.sample(1, given={"peaked": "high"})

@@ -18,16 +18,18 @@ MODELS = {
     ),
     "kernel-tree-2-mixture": lambda: KernelTree(2, n_components=2, n_bins=3, blend=False),
     "kernel-tree-3-experts": lambda: KernelTree(2, "star", n_bins=4, blend=False),
+    "kernel-tree-3-atoms": lambda: KernelTree(2, "star", n_bins=4, blend=False),
 }
 
 
-def rows(n_rows=150, seed=0):
-    """Numbers, some of them missing, and categories that all lean on one number."""
+def rows(n_rows=150, seed=0, *, atoms=False):
+    """Numbers, some of them missing or often zero, and categories that all lean on one number."""
     rng = np.random.default_rng(seed)
     z = rng.choice([-1.0, 1.0], size=n_rows)
     noise = rng.normal(size=(n_rows, 4))
+    first = np.exp(z + noise[:, 0]).round(6)
     return {
-        "été; 'a'": np.exp(z + noise[:, 0]).round(6).tolist(),
+        "été; 'a'": np.where(atoms & (noise[:, 0] < -0.3 * z - 0.5), 0.0, first).tolist(),
         "b": [None if abs(x) > 2.2 else round(x, 6) for x in (z + noise[:, 1]).tolist()],
         "size": np.array(["s", "m", "l"])[np.digitize(z + noise[:, 2], [-0.5, 0.5])].tolist(),
         "flag": (z + noise[:, 3] > 0).tolist(),
@@ -36,8 +38,10 @@ def rows(n_rows=150, seed=0):
 
 def answers(model):
     """Numbers that depend on everything that is stored."""
-    queries = {name: column[:8] for name, column in rows(seed=1).items()}
-    return {
+    atoms = bool(model.atoms_)
+    queries = {name: column[:8] for name, column in rows(seed=1, atoms=atoms).items()}
+    known = {"atoms": model.atom_probabilities(queries, "été; 'a'").tolist()} if atoms else {}
+    return known | {
         "columns": model.schema_.to_json(),
         "newick": model.topology_.to_newick(),
         "log_density": model.score_samples(queries).tolist(),
@@ -52,6 +56,6 @@ if __name__ == "__main__":
     for name, make in MODELS.items():
         path = FOLDER / f"{name}.tacit"
         if not path.exists():
-            model = make().fit(rows())
+            model = make().fit(rows(atoms=name.endswith("atoms")))
             model.save(path)
             path.with_suffix(".json").write_text(json.dumps(answers(model), indent=1) + "\n")

@@ -47,8 +47,8 @@ Given = Annotated[
         "--given",
         "-g",
         metavar="COLUMN=VALUE",
-        help="What is known: a category or a number; COLUMN=A|B for one of several categories. "
-        "May be repeated.",
+        help="What is known: a category or a number; COLUMN=A|B for one of several categories, "
+        "COLUMN=LOW..HIGH for a number in an interval, of which an end may be left out. May be repeated.",
     ),
 ]
 Quantiles = Annotated[
@@ -73,14 +73,14 @@ Unknown = Annotated[
 
 
 def given_values(model: Any, given: list[str] | None) -> dict[str, object]:
-    """The evidence by column: a number, the text of one category, or a set of texts.
+    """The evidence by column: a number, an interval, the text of one category, or a set of texts.
 
     A column's name and a category may contain ``=`` and ``|``: the longest name that is a column counts, and
     so does the longest category.
     """
     every = given_lists(model, given)
     for name, values in every.items():
-        if len(values) > 1 and isinstance(values[0], float):
+        if len(values) > 1 and isinstance(values[0], float | tuple):
             raise typer.BadParameter(
                 f"{name!r} holds numbers, and only one of them can be given", param_hint="--given"
             )
@@ -88,7 +88,7 @@ def given_values(model: Any, given: list[str] | None) -> dict[str, object]:
 
 
 def given_lists(model: Any, given: list[str] | None) -> dict[str, list[Any]]:
-    """The evidence by column: all values, numbers as numbers, all others as text."""
+    """The evidence by column: all values, numbers as numbers or intervals, all others as text."""
     schema = model.schema_
     evidence: dict[str, list[Any]] = {}
     for text in given or ():
@@ -122,16 +122,30 @@ def number_places(model: Any) -> tuple[int, ...]:
     return tuple(model.schema_.continuous) if model.can("numbers") else ()
 
 
-def _number(name: str, text: str) -> float:
+def _number(name: str, text: str) -> float | tuple[float, float]:
+    """A number, or the ends of an interval."""
     from tacit.errors import DataError
 
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    low, dots, high = text.partition("..")
+    if dots:
+        ends = (_float(low) if low else -math.inf, _float(high) if high else math.inf)
+        if ends[0] <= ends[1] and math.isfinite(min(map(abs, ends))):
+            return ends
+        raise DataError(
+            f"column {name!r} holds numbers, and {text!r} is no interval; give LOW..HIGH, LOW.. or ..HIGH"
+        )
+    number = _float(text)
     if not math.isfinite(number):
         raise DataError(f"column {name!r} holds numbers, and {text!r} is none")
     return number
+
+
+def _float(text: str) -> float:
+    """The number; NaN where a text is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _values(column: Column, parts: list[str]) -> list[str]:

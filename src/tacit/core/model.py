@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tacit.core.files.saved_model import SavedModel
-from tacit.errors import FileFormatError, TacitError
+from tacit.errors import DataError, FileFormatError, TacitError
 
 if TYPE_CHECKING:
     from tacit.core.input.examples import Examples
@@ -67,7 +67,8 @@ class Model(SavedModel, BaseEstimator):
           classifiers;
         - "query", "impute": conditional distributions and missing cells of tables;
         - "states": the posterior of hidden states; "paths": Viterbi paths;
-        - "numbers": columns or positions may be numbers, with densities and quantiles;
+        - "numbers": columns or positions may be numbers, with densities and quantiles; "atoms": some of which
+          may have a probability; "intervals": and be given as intervals;
         - "next": the distribution of the next symbol or word; "ends": of where a sequence ends, too;
         - "forecast": the density of the next number;
         - "tree": a tree to draw and to write as Newick text; "components": one tree or several with weights;
@@ -144,7 +145,10 @@ class Scored:
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of `score_samples`: natural-log likelihood per row, sequence, document or sentence."""
-        return float(np.mean(self.score_samples(X)))
+        scores = self.score_samples(X)
+        if not len(scores):
+            raise DataError("there is nothing to score; give one example or more")
+        return float(np.mean(scores))
 
 
 class Counted(Scored):

@@ -134,7 +134,11 @@ def profile(
     return profiles
 
 
-def column_section(columns: Sequence[Column], gaps: Sequence[int] | None = None) -> Section:
+def column_section(
+    columns: Sequence[Column],
+    gaps: Sequence[int] | None = None,
+    often: Mapping[int, NDArray[np.float64]] | None = None,
+) -> Section:
     """What each column was taken for: its kind, its values or their range, and how many cells are missing.
 
     Parameters
@@ -142,12 +146,14 @@ def column_section(columns: Sequence[Column], gaps: Sequence[int] | None = None)
     columns : sequence of Column
     gaps : sequence of int, optional
         Missing cells of each, of the training data.
+    often : mapping of place to (value,) array, optional
+        The numbers that have a probability of their own.
     """
     rows = [
         [
             column.name if column.label is None else column.label,
             column_kind(column),
-            _values(column),
+            _values(column) + _often(column, (often or {}).get(place, ())),
             "" if gaps is None or len(gaps) != len(columns) else gaps[place],
         ]
         for place, column in enumerate(columns[:MOST_COLUMNS])
@@ -185,6 +191,15 @@ def _values(column: Column) -> str:
         return f"{len(listed)} bins: {listed[0]}, ..., {listed[-1]}"
     few = ", ".join(listed[:MOST_VALUES])
     return few if len(listed) <= MOST_VALUES else f"{len(listed)}: {few}, ..."
+
+
+def _often(column: Column, atoms: Sequence[float] | NDArray[np.float64]) -> str:
+    """The numbers of a column that have a probability of their own, in few words."""
+    if not len(atoms):
+        return ""
+    days = all(float(atom).is_integer() for atom in atoms)
+    few = ", ".join(_end(float(atom), column.unit, whole_days=days) for atom in atoms[:MOST_VALUES])
+    return f"; often {few}" + (", ..." if len(atoms) > MOST_VALUES else "")
 
 
 def _end(number: float, unit: str, *, whole_days: bool) -> str:

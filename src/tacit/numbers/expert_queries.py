@@ -104,6 +104,12 @@ class ExpertQueries(KernelQueries):
             return super()._quantiles(table, leaf, levels, soft)
         return self._of_number(mixture, table, leaf, lambda number: number.quantiles(levels), soft)
 
+    def _atom_masses(self, table: MixedTable, leaf: int, soft: Likelihoods | None = None) -> Array:
+        mixture = self._mixture
+        if mixture is None:
+            return super()._atom_masses(table, leaf, soft)
+        return self._of_number(mixture, table, leaf, lambda number: number.atom_masses, soft)
+
     def _of_number(
         self,
         mixture: ExpertMixture,

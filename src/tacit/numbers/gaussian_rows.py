@@ -43,7 +43,7 @@ class GaussianRows(TableModel):
 
         self._check_fitted()
         self._check_policies()
-        return given_rows(self.schema_, given, unknown=self.unknown)
+        return given_rows(self.schema_, given, unknown=self.unknown, with_intervals=False)
 
     def _cases(self, X: Any, soft: Soft | None, without: Sequence[int] = ()) -> Cases:
         from tacit.trees.query.given import soft_likelihoods

@@ -16,12 +16,15 @@ from tacit.numbers.kernel_rows import KernelRows
 from tacit.numbers.number_queries import NumberQueries
 from tacit.numbers.query.arguments import (
     QUERY_LEVELS,
+    atom_summary,
     checked_points,
     number_summary,
 )
+from tacit.numbers.query.given import intervals_of
 from tacit.trees.table_model import Given, Soft
 
 if TYPE_CHECKING:
+    from tacit.core.encoders.encoders import BinEncoder
     from tacit.core.input.mixed_table import MixedTable
     from tacit.core.summary import Summary
     from tacit.messages.assignments import Assignment
@@ -38,7 +41,7 @@ class KernelQueries(NumberQueries, KernelRows):
     cells of a column of categories, one likelihood per row and category.
     """
 
-    abilities = KernelRows.abilities - {"bif"} | {"numbers"}
+    abilities = KernelRows.abilities - {"bif"} | {"numbers", "atoms", "intervals"}
 
     @checked_summary
     def summary(self) -> Summary:
@@ -54,7 +57,53 @@ class KernelQueries(NumberQueries, KernelRows):
             for leaf, encoder in enumerate(self.encoders_)
             if encoder.kind != "indicator"
         }
-        return tree_summary(self, numbers)
+        often = {place: encoder.atoms for place, encoder in self._encoders_with_atoms.items()}
+        return tree_summary(self, numbers, often)
+
+    @property
+    def atoms_(self) -> dict[Hashable, Array]:
+        """The values with a probability of their own, ascending, by column of numbers that has any.
+
+        The likelihood of a row that holds one of them is a probability, where it is a density elsewhere.
+        """
+        self._check_fitted()
+        return {
+            self.schema_.labels[place]: encoder.atoms.copy()
+            for place, encoder in self._encoders_with_atoms.items()
+        }
+
+    @property
+    def _encoders_with_atoms(self) -> dict[int, BinEncoder]:
+        from tacit.core.encoders.encoders import BinEncoder
+
+        return {
+            place: encoder
+            for place, encoder in enumerate(self.encoders_)
+            if isinstance(encoder, BinEncoder) and len(encoder.atoms)
+        }
+
+    def atom_probabilities(self, X: Any, target: Hashable) -> Array:
+        """The probabilities of a column's atoms given whatever else is present in each row.
+
+        Parameters
+        ----------
+        X : table
+            The target's own cells are not used.
+        target : column of numbers
+
+        Returns
+        -------
+        (row, atom) array
+            In the order of ``atoms_[target]``; the rest of the mass has the density that
+            `conditional_density` gives. Without columns where the target has no atoms.
+        """
+        return self._atom_masses(self._rows(X)[0], self._number(target))
+
+    def _atom_masses(
+        self, table: MixedTable, leaf: int, soft: Mapping[int, Array] | None = None
+    ) -> Array:
+        blocks = self._coefficients(table, leaf, soft)
+        return np.concatenate([block.atom_masses for block in blocks])
 
     def _log_likelihoods(self, X: Any, soft: Soft | None) -> tuple[Array, dict[str, Any]]:
         """Log-densities of the rows.
@@ -101,7 +150,8 @@ class KernelQueries(NumberQueries, KernelRows):
         -------
         grid : (place,) array, or (place, column)
         densities : (row, place) array
-            Not negative, of integral one over all numbers. That of a group is the density of its first
+            Not negative, of integral one over all numbers, less the probabilities of atoms
+            (`atom_probabilities`). That of a group is the density of its first
             column times that of the second given the first, and so on.
         repairs : dict
             With `return_repairs` only.
@@ -193,6 +243,8 @@ class KernelQueries(NumberQueries, KernelRows):
     ) -> Array:
         blocks = self._coefficients(table, leaf, soft)
         tree = np.concatenate([block.expectations(function) for block in blocks])
+        if intervals_of(table.schema, soft):  # the tree alone knows what to make of them
+            return tree
         return self._averaged(table, leaf, tree, lambda copula: copula.expectation(leaf, function))
 
     def _conditional_quantiles(self, X: Any, place: int, levels: Array) -> Array:
@@ -207,6 +259,9 @@ class KernelQueries(NumberQueries, KernelRows):
     ) -> Array:
         blocks = self._coefficients(table, leaf, soft)
         tree = np.concatenate([block.quantiles(levels) for block in blocks])
+        # An average of quantiles is no atom, and of intervals the tree alone knows what to make.
+        if leaf in self._encoders_with_atoms or intervals_of(table.schema, soft):
+            return tree
         return self._averaged(table, leaf, tree, lambda copula: copula.quantiles(leaf, levels))
 
     def _conditionals(
@@ -243,9 +298,18 @@ class KernelQueries(NumberQueries, KernelRows):
 
     def _number_query(self, place: int, given: Given | None) -> dict[Any, float]:
         rows, soft = self._given_rows(given)
+        if place in soft:
+            raise ArgumentError(
+                f"column {self.schema_.labels[place]!r} is the target, and is given as an interval"
+            )
         mean = float(self._means(rows, place, soft=soft)[0])
         numbers = self._quantiles(rows, place, np.array(QUERY_LEVELS), soft)[0].tolist()
-        return number_summary(mean, numbers)
+        answer = number_summary(mean, numbers)
+        if place in self._encoders_with_atoms:
+            masses = self._atom_masses(rows, place, soft)[0].tolist()
+            atoms = self._encoders_with_atoms[place].atoms.tolist()
+            answer |= atom_summary(atoms, masses)
+        return answer
 
     def _impute(self, X: Any, *, median: bool = False) -> Any:
         from tacit.core.input.mixed_table import decode_mixed
@@ -323,7 +387,14 @@ class KernelQueries(NumberQueries, KernelRows):
         rows, soft = self._given_rows(given)
         evidence = next(self._evidence_blocks(rows, soft))
         with self._threads():
-            drawn = sample_rows(self.parameters_, n_samples, rng, self.encoders_, evidence)
+            drawn = sample_rows(
+                self.parameters_,
+                n_samples,
+                rng,
+                self.encoders_,
+                evidence,
+                intervals=intervals_of(self.schema_, soft),
+            )
         columns: dict[int, NDArray[Any]] = dict(enumerate(drawn.columns))
         for leaf in evidence.signed:
             columns[leaf] = np.full(n_samples, rows.column(leaf)[0])

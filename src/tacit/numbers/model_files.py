@@ -33,7 +33,7 @@ from tacit.numbers.data.normal_scores import Scores
 from tacit.numbers.learn.blend import Blend
 from tacit.numbers.learn.gaussian_copula import Coordinates, GaussianCopula, Ranks
 from tacit.numbers.learn.nearest_neighbours import Neighbours
-from tacit.numbers.model.experts import Expert, Experts
+from tacit.numbers.model.experts import Atoms, Expert, Experts
 from tacit.numbers.model.gaussian import Gaussian
 from tacit.numbers.model.gaussian_classes import GaussianClasses
 from tacit.numbers.model.gaussian_mixture import SphericalMixture
@@ -84,10 +84,12 @@ def _classes(
     variances: Floats | None,
     tables: tuple[Floats, ...],
     schema: MixedSchema,
+    atoms: Atoms,
 ) -> GaussianClasses:
     if means.shape[1] != len(schema.continuous):
         raise FileFormatError("has another number of coordinates than there are columns of numbers")
-    if [table.shape[1] for table in tables] != [schema.cards[j] for j in schema.categorical]:
+    cards = [*(schema.cards[place] for place in schema.categorical), *atoms.cards]
+    if [table.shape[1] for table in tables] != cards:
         raise FileFormatError("has tables of other categories than the columns")
     if any((table <= 0).any() for table in tables):
         raise FileFormatError("has categories of probability zero")
@@ -103,11 +105,12 @@ def _expert(
     classes: GaussianClasses,
     schema: MixedSchema,
     margins: tuple[Margin | None, ...],
+    atoms: Atoms,
 ) -> Expert:
     known = margins if normal else (None,) * len(schema)
     if normal and any(margins[place] is None for place in schema.continuous):
         raise FileFormatError("is of normal scores of columns without a distribution")
-    return Expert(name, Scores(schema, known), classes)
+    return Expert(name, Scores(schema, known), classes, atoms)
 
 
 def _categories(margins: tuple[Any, ...]) -> tuple[int | None, ...]:
@@ -187,7 +190,7 @@ CLASSES = Record(
     Field("variances", Array("component number", positive, moderate), optional=True, get=_diagonal),
     Field("tables", Many(CATEGORY_TABLES)),
     make=_classes,
-    uses="schema",
+    uses="schema atoms",
 )
 EXPERT = Record(
     Expert,
@@ -195,7 +198,7 @@ EXPERT = Record(
     Field("normal", flag(), get=lambda expert: any(m is not None for m in expert.scores.margins)),
     Field("classes", CLASSES),
     make=_expert,
-    uses="schema margins",
+    uses="schema margins atoms",
 )
 EXPERTS = Record(
     Experts,
@@ -345,6 +348,13 @@ KERNEL_TREE_FILE = ModelFile(
             ),
             "margins": lambda encoders: tuple(
                 getattr(encoder, "margin", None) for encoder in encoders
+            ),
+            "atoms": lambda encoders: Atoms(
+                tuple(
+                    getattr(encoder, "atoms", np.empty(0))
+                    for encoder in encoders
+                    if not isinstance(encoder, IndicatorEncoder)
+                )
             ),
         },
     ),

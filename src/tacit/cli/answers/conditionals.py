@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from tacit.errors import ArgumentError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -26,6 +28,7 @@ class Answer:
     quantiles: dict[float, float]  # by level
     grid: Array  # (place,)
     density: Array  # (place,)
+    atoms: dict[float, float]  # the probabilities of numbers that have one
 
 
 def number_answer(
@@ -51,6 +54,9 @@ def number_answer(
     """
     import numpy as np
 
+    for name, values in known.items():
+        if is_interval(values):
+            raise ArgumentError(f"column {name!r} is given as an interval; give a number")
     rows = rows_of_given(known)
     table = columns_of(rows, target)
     weights = _weights(fitted, rows)
@@ -63,6 +69,35 @@ def number_answer(
         quantiles=dict(zip(levels, quantiles.tolist(), strict=False)),
         grid=places,
         density=weights @ densities,
+        atoms=_atoms(fitted, table, target, weights),
+    )
+
+
+def _atoms(fitted: Any, table: Any, target: str, weights: Array) -> dict[float, float]:
+    """The probabilities of a column's atoms."""
+    if not fitted.can("atoms") or target not in fitted.atoms_:
+        return {}
+    masses = weights @ fitted.atom_probabilities(table, target)
+    return dict(zip(fitted.atoms_[target].tolist(), masses.tolist(), strict=True))
+
+
+def is_interval(values: Sequence[Any]) -> bool:
+    """Whether a column of numbers is given as an interval."""
+    return len(values) == 1 and isinstance(values[0], tuple)
+
+
+def answer_within(fitted: Any, target: str, known: Mapping[str, Sequence[Any]]) -> Answer:
+    """Mean, quantiles and atoms of a column of numbers where others are given as intervals."""
+    import numpy as np
+
+    given = {name: values[0] if len(values) == 1 else set(values) for name, values in known.items()}
+    facts = fitted.query(target, given=given)
+    return Answer(
+        mean=facts["mean"],
+        quantiles={level: facts[f"{level:.0%}"] for level in QUANTILES},
+        grid=np.empty(0),
+        density=np.empty(0),
+        atoms={float(name[2:]): mass for name, mass in facts.items() if name.startswith("= ")},
     )
 
 

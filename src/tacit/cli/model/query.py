@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -118,13 +119,22 @@ def _show_number(
     density: bool,
     json: bool,
 ) -> None:
-    from tacit.cli.answers.conditionals import QUANTILES, number_answer
+    from tacit.cli.answers.conditionals import QUANTILES, answer_within, is_interval, number_answer
     from tacit.cli.answers.predictions import checked_levels
     from tacit.cli.output import print_json
+    from tacit.errors import ArgumentError
 
-    levels = checked_levels(quantiles, QUANTILES)
-    places = None if json else _PLACES
-    answer = number_answer(fitted, target, known, levels, n_places=places)
+    if any(is_interval(values) for values in known.values()):
+        if density or quantiles:
+            raise ArgumentError(
+                "with an interval, the mean and the quantiles from 5% to 95% are answered; "
+                "leave out --density and --quantile"
+            )
+        answer = answer_within(fitted, target, known)
+    else:
+        levels = checked_levels(quantiles, QUANTILES)
+        places = None if json else _PLACES
+        answer = number_answer(fitted, target, known, levels, n_places=places)
     if not json:
         _print_number(target, known, answer, density=density)
         return
@@ -134,6 +144,8 @@ def _show_number(
         "mean": answer.mean,
         "quantiles": {str(level): value for level, value in answer.quantiles.items()},
     }
+    if answer.atoms:
+        facts["atoms"] = {f"{atom:.12g}": mass for atom, mass in answer.atoms.items()}
     if density:
         facts["density"] = {"grid": answer.grid, "values": answer.density}
     print_json(facts)
@@ -148,6 +160,7 @@ def _print_number(
 
     from tacit.cli.answers.predictions import percent
     from tacit.cli.output import console
+    from tacit.numbers.query.arguments import atom_summary
 
     out = console()
     out.print(Text(f"{target}{_condition(known)}"))
@@ -157,6 +170,8 @@ def _print_number(
     table.add_row("mean", f"{answer.mean:.6g}")
     for level, value in answer.quantiles.items():
         table.add_row(percent(level), f"{value:.6g}")
+    for name, mass in atom_summary(list(answer.atoms), list(answer.atoms.values())).items():
+        table.add_row(name, f"{mass:.4f}")
     out.print(table)
     if not density:
         return
@@ -179,8 +194,12 @@ def _plain(known: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
 
 
 def _condition(known: Mapping[str, Sequence[Any]]) -> str:
-    terms = [
-        f"{name}={'|'.join(f'{v:g}' if isinstance(v, float) else v for v in sorted(values))}"
-        for name, values in known.items()
-    ]
+    terms = [f"{name}={'|'.join(map(_value, sorted(values)))}" for name, values in known.items()]
     return f" | {', '.join(terms)}" if terms else ""
+
+
+def _value(value: Any) -> str:
+    """A value as it may be given."""
+    if isinstance(value, tuple):
+        return "..".join(_value(end) if math.isfinite(end) else "" for end in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -44,8 +44,8 @@ def _margin(**fields: Any) -> Margin:
     return margin
 
 
-def _bins(edges: Any, margin: Margin, bandwidth: float) -> BinEncoder:
-    encoder = BinEncoder(edges, margin, bandwidth)
+def _bins(edges: Any, margin: Margin, bandwidth: float, atoms: Any) -> BinEncoder:
+    encoder = BinEncoder(edges, margin, bandwidth, np.empty(0) if atoms is None else atoms)
     if not (np.diff(encoder.cuts) > _LEAST_MASS).all():
         raise FileFormatError("has bins without any mass")
     _check_reach(encoder, encoder.margin.places)
@@ -120,6 +120,12 @@ ENCODER = OneOf(
         Field("edges", Array("edge", ascending, within(-_FAR, _FAR), empty=True)),
         Field("margin", MARGIN),
         Field("bandwidth", number(0, 100)),
+        Field(
+            "atoms",
+            Array("value", rising, within(-_FAR, _FAR)),
+            optional=True,
+            get=lambda encoder: encoder.atoms if len(encoder.atoms) else None,
+        ),
         make=_bins,
     ),
     kernel=Record(

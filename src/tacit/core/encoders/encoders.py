@@ -9,7 +9,7 @@ A leaf has `size` features. Learning averages products of `features`; a query en
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -135,21 +135,39 @@ class IndicatorEncoder:
 
 @dataclass(frozen=True, eq=False)
 class BinEncoder:
-    """Bins, each with a smooth density.
+    """Bins, each with a smooth density, and atoms: values that have a probability.
+
+    Features are the bins, then the atoms. Where a column has atoms, the measure that densities refer to
+    counts each of them as one and every interval without them by its length: the likelihood of an atom is a
+    probability, that of any other number a density. A little of the mass of an atom, that of one row more,
+    lies in the density of the column, so that no number is impossible.
 
     Parameters
     ----------
     edges : (bin - 1,)
         The cuts between the bins, ascending; a value equal to a cut is below it.
     margin : Margin
-        The density of the column as a whole.
+        The density of the column as a whole, without its atoms.
     bandwidth : float
-        By how much a bin is blurred, as a fraction of the column's mass; zero is the bin as it stands.
+        By how much a bin is blurred, as a fraction of the mass of all bins; zero is the bin as it stands.
+    atoms : (atom,)
+        Values with a probability of their own, ascending.
+
+    Examples
+    --------
+    >>> from tacit.core.encoders.margins import fit_margin
+    >>> margin = fit_margin(np.random.default_rng(0).exponential(size=500))
+    >>> encoder = BinEncoder(np.array([1.0]), margin, atoms=np.array([0.0]))
+    >>> encoder.codes(np.array([0.3, 1.5, 0.0])), encoder.size
+    (array([0, 1, 2], dtype=int16), 3)
+    >>> encoder.likelihoods(np.zeros(1)).round(2)
+    array([[0., 0., 1.]])
     """
 
     edges: Array
     margin: Margin
     bandwidth: float = 0.0
+    atoms: Array = field(default_factory=lambda: np.empty(0))
 
     @property
     def kind(self) -> str:
@@ -157,9 +175,14 @@ class BinEncoder:
         return "bins"
 
     @property
-    def size(self) -> int:
+    def n_bins(self) -> int:
         """Number of bins."""
         return len(self.edges) + 1
+
+    @property
+    def size(self) -> int:
+        """Number of bins and atoms."""
+        return self.n_bins + len(self.atoms)
 
     @property
     def total(self) -> Array:
@@ -173,45 +196,86 @@ class BinEncoder:
 
     @cached_property
     def places(self) -> Array:
-        """Numbers that span all but the farthest tails of the column, ascending, dense where its mass is."""
+        """Numbers that span all but the farthest tails of the column, ascending, dense where its mass is.
+
+        Atoms are among them, and the numbers right below them.
+        """
         ends = self.margin.inverse(np.concatenate([_ENDS, 1 - _ENDS]))
-        return np.unique(np.concatenate([self.grid(N_PLACES), ends]))
+        below = np.nextafter(self.atoms, -np.inf)
+        return np.unique(np.concatenate([self.grid(N_PLACES), ends, below, self.atoms]))
 
     def codes(self, values: Array) -> NDArray[np.int16]:
-        """The bin of each number, -1 where it is NaN."""
-        return codes_of_numbers(np.asarray(values, dtype=np.float64), tuple(self.edges))
+        """The feature of each number, -1 where it is NaN."""
+        numbers = np.asarray(values, dtype=np.float64)
+        codes = codes_of_numbers(numbers, tuple(self.edges))
+        atoms = self.atom_codes(numbers)
+        return np.where(atoms >= 0, self.n_bins + atoms, codes).astype(codes.dtype)
+
+    def atom_codes(self, values: Array) -> NDArray[np.int64]:
+        """The atom that each number is, -1 where it is none."""
+        if not len(self.atoms):
+            return np.full(np.shape(values), -1)
+        places = np.searchsorted(self.atoms, values).clip(max=len(self.atoms) - 1)
+        return np.where(self.atoms[places] == values, places, -1)
 
     def column(self, name: str) -> Column:
-        """The column of categories that the bins make, with the median of each for its center."""
+        """The column of categories that bins and atoms make, with the median of each for its center."""
         centers = self.margin.inverse(0.5 * (self.cuts[1:] + self.cuts[:-1]))
-        labels = bin_labels(self.edges)
+        labels = (*bin_labels(self.edges), *(f"= {atom:.17g}" for atom in self.atoms))
+        centers = np.concatenate([centers, self.atoms])
         return Column(name, labels, "binned", tuple(self.edges.tolist()), tuple(centers.tolist()))
 
     def features(self, values: NDArray[Any]) -> Array:
-        """(row, feature) one at the bin of each number; a row of NaN where it is missing."""
+        """(row, feature) one at the feature of each number; a row of NaN where it is missing."""
         return _one_hot(self.codes(values), self.size, np.nan)
 
     def likelihoods(self, values: NDArray[Any]) -> Array:
-        """(row, feature) the blurred density of each bin; ones where the value is missing."""
+        """(row, feature) densities, and probabilities of atoms; ones where the value is missing."""
         values = np.asarray(values, dtype=np.float64)
+        likelihoods = self.densities(values)
+        atoms = self.atom_codes(values)
+        rows = np.flatnonzero(atoms >= 0)
+        likelihoods[rows] = 0.0
+        likelihoods[rows, self.n_bins + atoms[rows]] = 1.0 - self.leak
+        likelihoods[np.isnan(values)] = 1.0
+        return likelihoods
+
+    def densities(self, values: NDArray[Any]) -> Array:
+        """(row, feature) the density of each feature beside the atoms; NaN where the value is missing."""
+        values = np.asarray(values, dtype=np.float64)
+        densities = np.empty((len(values), self.size))
+        bins = densities[:, : self.n_bins]
         if self.bandwidth == 0:  # by the cuts themselves, so that features and evidence agree
-            densities = _one_hot(self.codes(values), self.size, 1.0) / np.diff(self.cuts)
+            codes = codes_of_numbers(values, tuple(self.edges))
+            bins[:] = _one_hot(codes, self.n_bins, np.nan) / np.diff(self.cuts)
         else:
-            densities = blurred(self.margin.cdf(values), self.cuts, self.bandwidth)
+            bins[:] = blurred(self.margin.cdf(values), self.cuts, self.bandwidth)
+        densities[:, self.n_bins :] = self.leak
         densities *= self.margin.density(values)[:, None]
-        densities[np.isnan(values)] = 1.0
         return densities
 
     def cumulative(self, values: Array) -> Array:
-        """(row, feature) the integral of each density up to each value."""
-        return blurred_below(self.margin.cdf(np.asarray(values)), self.cuts, self.bandwidth)
+        """(row, feature) the integral of each density up to each value, which counts if it is an atom."""
+        values = np.asarray(values, dtype=np.float64)
+        below = self.margin.cdf(values)
+        bins = blurred_below(below, self.cuts, self.bandwidth)
+        if not len(self.atoms):
+            return bins
+        reached = (self.atoms <= values[:, None]) * (1.0 - self.leak)
+        return np.hstack([bins, reached + self.leak * below[:, None]])
 
     def functional(self, function: Callable[[Array], Array]) -> Array:
         """(feature,) the mean of the function under each density; far outside the data nothing is counted."""
         places = self.margin.places
-        mass = np.diff(self.cumulative(places), axis=0)
+        mass = np.diff(blurred_below(self.margin.cdf(places), self.cuts, self.bandwidth), axis=0)
         middles = 0.5 * (places[1:] + places[:-1])
-        return np.asarray(function(middles) @ mass / mass.sum(axis=0), dtype=np.float64)
+        bins = function(middles) @ mass / mass.sum(axis=0)
+        if not len(self.atoms):
+            return np.asarray(bins, dtype=np.float64)
+        # The bins together, by their masses, are the margin.
+        rest = bins @ np.diff(self.cuts)
+        atoms = (1.0 - self.leak) * function(self.atoms) + self.leak * rest
+        return np.asarray(np.concatenate([bins, atoms]), dtype=np.float64)
 
     def grid(self, n: int = 200) -> Array:
         """Numbers over what the column holds: half of them even, half where the mass is."""
@@ -219,6 +283,11 @@ class BinEncoder:
         even = np.linspace(low, high, n - n // 2)
         masses = np.linspace(1e-3, 1 - 1e-3, n // 2 + 2)[1:-1]
         return np.sort(np.concatenate([even, self.margin.inverse(masses)]))
+
+    @property
+    def leak(self) -> float:
+        """The part of an atom's mass that lies in the density of the column."""
+        return self.margin.tail_weight
 
 
 def _one_hot(codes: NDArray[Any], size: int, missing: float) -> Array:

@@ -9,7 +9,7 @@ tails, so that no number is impossible.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -214,9 +214,10 @@ _FINEST = 1e-12  # of the largest number: differences below are nothing
 _LEAST_FRACTION = 0.005  # of the rows, for an atom
 _STANDS_OUT = 4.0  # times as many rows as its neighbours, for an atom
 _BEYOND_CHANCE = 6.0  # standard deviations of a count above them, for an atom
+FEWEST_BESIDE_ATOMS = 5  # different numbers that have a density of their own
 
 
-def fit_margin(values: Array, weights: Array | None = None) -> Margin:
+def fit_margin(values: Array, weights: Array | None = None, *, with_peaks: bool = True) -> Margin:
     """The density from which these numbers seem to be drawn.
 
     Parameters
@@ -225,6 +226,8 @@ def fit_margin(values: Array, weights: Array | None = None) -> Margin:
         The numbers; NaN where they are missing.
     weights : (row,) float64, optional
         How much each counts.
+    with_peaks : bool
+        Whether values that many rows share are narrow peaks; a single value is one in any case.
 
     Raises
     ------
@@ -245,6 +248,8 @@ def fit_margin(values: Array, weights: Array | None = None) -> Margin:
     spread = float(distinct[-1] - distinct[0]) / 6 or 1e-3 * size
     tail_weight = 1 / (n_rows + 1)
     peaks = _atom_mask(distinct, counts)
+    if not with_peaks and len(distinct) > 1:
+        peaks[:] = False
     near = np.diff(distinct, prepend=-np.inf, append=np.inf)
     gaps = np.minimum(near[:-1], near[1:])[peaks]
     widths = np.where(np.isfinite(gaps), np.maximum(gaps / 6, 1e-9 * spread), 1e-3 * size)
@@ -272,6 +277,58 @@ def fit_margin(values: Array, weights: Array | None = None) -> Margin:
         middle,
         spread,
     )
+
+
+def atoms_of(values: Array, weights: Array | None = None) -> Array:
+    """(atom,) the values that many rows share, and far more than share the values around, ascending.
+
+    Of a column of few values that repeat often, all are atoms.
+
+    Parameters
+    ----------
+    values : (row,) float64
+        The numbers; NaN where they are missing.
+    weights : (row,) float64, optional
+        How much each counts.
+
+    Examples
+    --------
+    >>> numbers = np.append(np.zeros(50), np.random.default_rng(0).exponential(size=100))
+    >>> atoms_of(numbers)
+    array([0.])
+    """
+    values, weights = some_rows(values, weights)
+    if len(values) == 0:
+        return np.empty(0)
+    distinct, counts = _totals(values, weights)
+    counts *= len(values) / counts.sum()
+    return distinct[_atom_mask(distinct, counts)]
+
+
+def margin_without(values: Array, weights: Array | None, atoms: Array) -> Margin:
+    """The density of the numbers that are no atoms; where hardly any are left, that of all distinct ones.
+
+    Parameters
+    ----------
+    values, weights
+        See `fit_margin`.
+    atoms : (atom,)
+        Values that have probabilities.
+    """
+    if not len(atoms):
+        return fit_margin(values, weights)
+    rest = np.where(np.isin(values, atoms), np.nan, values)
+    if has_rest(rest, weights):
+        margin = fit_margin(rest, weights, with_peaks=False)
+    else:
+        distinct = np.unique(np.append(atoms, rest[~np.isnan(rest)]))
+        margin = fit_margin(distinct, with_peaks=False)
+    return replace(margin, tail_weight=1 / (len(some_rows(values, weights)[0]) + 1))
+
+
+def has_rest(rest: Array, weights: Array | None) -> bool:
+    """Whether so many different numbers are left beside the atoms that they have a density of their own."""
+    return len(np.unique(some_rows(rest, weights)[0])) >= FEWEST_BESIDE_ATOMS
 
 
 def _atom_mask(distinct: Array, counts: Array) -> NDArray[np.bool_]:

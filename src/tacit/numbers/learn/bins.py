@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.bins import even_cuts
 from tacit.core.encoders.encoders import BinEncoder, Encoder, IndicatorEncoder
-from tacit.core.encoders.margins import Margin, fit_margin
+from tacit.core.encoders.margins import Margin, atoms_of, margin_without
 from tacit.core.input.mixed_table import MixedTable, binned_table
 from tacit.core.progress import silent
 from tacit.core.selection import surely_better
 from tacit.numbers.learn.experts.candidates import MAX_FULL, Family, Prepared
+from tacit.numbers.model.experts import Atoms
 from tacit.numbers.query.evidence import log_densities
 from tacit.numbers.query.expert_mixture import expert_log_densities
 from tacit.numbers.structure.pairs import pair_topology
@@ -141,33 +142,57 @@ class Columns:
     table: MixedTable
 
     @cached_property
-    def margins(self) -> tuple[Margin | None, ...]:
-        """The distribution of each column of numbers."""
+    def atoms(self) -> tuple[Array, ...]:
+        """The values of each column of numbers that have a probability."""
         table = self.table
         return tuple(
-            fit_margin(table.column(place), table.weights)
+            atoms_of(table.column(place), table.weights)
+            if place in table.schema.continuous
+            else np.empty(0)
+            for place in range(len(table.schema))
+        )
+
+    @cached_property
+    def margins(self) -> tuple[Margin | None, ...]:
+        """The density of each column of numbers, without its atoms."""
+        table = self.table
+        return tuple(
+            margin_without(table.column(place), table.weights, self.atoms[place])
             if place in table.schema.continuous
             else None
             for place in range(len(table.schema))
         )
 
     def encoders(self, n_bins: int) -> tuple[Encoder, ...]:
-        """Bins without overlap, and indicators of categories."""
+        """Bins without overlap and atoms, and indicators of categories."""
         table = self.table
         encoders: list[Encoder] = []
         for place, margin in enumerate(self.margins):
             if margin is None:
                 encoders.append(IndicatorEncoder(table.schema.cards[place]))
             else:
-                cuts = even_cuts(table.column(place), n_bins, table.weights)
-                encoders.append(BinEncoder(cuts, margin))
+                encoders.append(
+                    BinEncoder(self._cuts(place, n_bins), margin, 0.0, self.atoms[place])
+                )
         return tuple(encoders)
+
+    def _cuts(self, place: int, n_bins: int) -> Array:
+        """Cuts between the bins: as many bins as the part of the rows beside the atoms is worth."""
+        values, weights, atoms = self.table.column(place), self.table.weights, self.atoms[place]
+        if not len(atoms):
+            return even_cuts(values, n_bins, weights)
+        rest = np.where(np.isin(values, atoms), np.nan, values)
+        known = ~np.isnan(values)
+        counts = known.astype(np.float64) if weights is None else known * weights
+        share = float(counts[~np.isnan(rest)].sum() / counts.sum())
+        n_rest = round(n_bins * share)
+        return even_cuts(rest, n_rest, weights) if n_rest > 1 else np.empty(0)
 
 
 def smoothed(encoders: Sequence[Encoder], bandwidth: float) -> tuple[Encoder, ...]:
     """The encoders with bins blurred by a bandwidth, in bins."""
     return tuple(
-        replace(encoder, bandwidth=bandwidth / encoder.size)
+        replace(encoder, bandwidth=bandwidth / encoder.n_bins)
         if isinstance(encoder, BinEncoder)
         else encoder
         for encoder in encoders
@@ -291,7 +316,9 @@ class JudgedBins:
         numbers = len(self.training.schema.continuous)
         if not 1 < numbers <= MAX_FULL:
             return -np.inf
-        rows = Prepared.of(self.training, self.columns.margins)
+        numbers_of = self.training.schema.continuous
+        atoms = Atoms(tuple(self.columns.atoms[place] for place in numbers_of))
+        rows = Prepared.of(self.training, self.columns.margins, atoms)
         expert = rows.fit(Family(normal=True, diagonal=False, strong=True), FEW_CLASSES, seed)
         log_densities = expert_log_densities(expert, self.held_out)
         return float(np.average(log_densities, weights=self.held_out.weights)) - self.score

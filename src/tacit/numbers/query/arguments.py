@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 
 # Of the quantiles that `query` gives of a column of numbers.
 QUERY_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+_LEAST_SHOWN = 0.005  # of the probability of an atom
 
 
 def number_place(schema: MixedSchema, target: Any) -> int:
@@ -82,6 +83,21 @@ def number_summary(mean: float, quantiles: Sequence[float]) -> dict[Any, float]:
     """The answer of `query` about a number: its mean and its quantiles at `QUERY_LEVELS`."""
     names = [f"{level:.0%}" for level in QUERY_LEVELS]
     return {"mean": mean, **dict(zip(names, quantiles, strict=True))}
+
+
+def atom_summary(atoms: Sequence[float], masses: Sequence[float]) -> dict[Any, float]:
+    """What `query` says of the atoms of a number: the probabilities of those that have a noticeable one.
+
+    Examples
+    --------
+    >>> atom_summary([0.0, 99.0], [0.25, 1e-5])
+    {'= 0': 0.25}
+    """
+    return {
+        f"= {atom:.12g}": mass
+        for atom, mass in zip(atoms, masses, strict=True)
+        if mass >= _LEAST_SHOWN
+    }
 
 
 def _numbers(name: str, values: ArrayLike) -> Array:

@@ -8,7 +8,7 @@ normalised, and the fraction that was cut off reported. Means are taken of the v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,9 +56,26 @@ class Coefficients:
         """Whether nothing can be negative."""
         return self.encoder.kind != "kernel" and bool((self.values >= 0).all())
 
+    @property
+    def atoms(self) -> Array:
+        """(atom,) the numbers that have a probability."""
+        return self.encoder.atoms if isinstance(self.encoder, BinEncoder) else np.empty(0)
+
+    @property
+    def atom_masses(self) -> Array:
+        """(row, atom) their probabilities."""
+        n_atoms = len(self.atoms)
+        if not n_atoms:
+            return np.empty((len(self.values), 0))
+        assert isinstance(self.encoder, BinEncoder)
+        return self.values[:, -n_atoms:] * (1.0 - self.encoder.leak)
+
     def densities(self, places: Array) -> Densities:
-        """The densities at some places, which need not span all numbers."""
-        densities = self.values @ self.encoder.likelihoods(places).T
+        """The densities at some places, which need not span all numbers; atoms are left out."""
+        if isinstance(self.encoder, BinEncoder):
+            densities = self.values @ self.encoder.densities(places).T
+        else:
+            densities = self.values @ self.encoder.likelihoods(places).T
         if self.proper:
             return Densities(places, densities, np.zeros(len(densities)))
         positive, negative = self._masses
@@ -70,7 +87,7 @@ class Coefficients:
         )
 
     def densities_of_rows(self, numbers: Array) -> Array:
-        """(row,) the density of each row at a number of its own."""
+        """(row,) the density of each row at a number of its own; at an atom its probability."""
         likelihoods = self.encoder.likelihoods(numbers)
         densities = np.einsum("if,if->i", self.values, likelihoods)
         if self.proper:
@@ -117,7 +134,8 @@ class Coefficients:
         """Quantiles of one row."""
         cumulative = np.cumsum(self._masses[0][row])
         # Mass beyond the places is put at their ends.
-        return np.asarray(np.interp(levels * cumulative[-1], cumulative[:-1], self._places))
+        numbers = np.interp(levels * cumulative[-1], cumulative[:-1], self._places)
+        return at_atoms(numbers, self.atoms)
 
     @cached_property
     def _places(self) -> Array:
@@ -157,6 +175,14 @@ class Coefficients:
             n_undefined=int(self.undefined.sum()),
             negative_mass=float(fraction.sum()),
         )
+
+
+def at_atoms(numbers: Array, atoms: Array) -> Array:
+    """Numbers of which those right below an atom are the atom itself."""
+    if not len(atoms):
+        return np.asarray(numbers)
+    places = np.searchsorted(atoms, numbers).clip(max=len(atoms) - 1)
+    return np.where(numbers == np.nextafter(atoms[places], -np.inf), atoms[places], numbers)
 
 
 def _itself(values: Array) -> Array:
@@ -263,6 +289,8 @@ def sample_rows(
     rng: np.random.Generator,
     encoders: Sequence[Encoder],
     evidence: Evidence | None = None,
+    *,
+    intervals: Mapping[int, Array] | None = None,
 ) -> SampledCells:
     """Rows drawn from a model, or from its conditional given each row of evidence.
 
@@ -281,11 +309,14 @@ def sample_rows(
         By default one row of which nothing is known; several rows for probability tables only. Numbers that
         are given (leaves in `Evidence.signed`) are not drawn, and their columns are meaningless. Cells with
         likelihoods are drawn in proportion to these.
+    intervals : mapping of leaf to (1, 2) array, optional
+        Ends of intervals in which numbers lie; their masses are likelihoods in the evidence already. For
+        probability tables only.
     """
     parts = parts_of(learnt)
     known = nothing(parts.n_leaves) if evidence is None else evidence
     if parts.has_tables:
-        return _sample_bins(learnt, n, rng, encoders, known)
+        return _sample_bins(learnt, n, rng, encoders, known, intervals or {})
     blocks = [
         _sample_in_turn(learnt, min(BLOCK_SAMPLES, n - start), rng, encoders, known)
         for start in range(0, max(n, 1), BLOCK_SAMPLES)
@@ -296,7 +327,12 @@ def sample_rows(
 
 
 def _sample_bins(
-    learnt: Learnt, n: int, rng: np.random.Generator, encoders: Sequence[Encoder], known: Evidence
+    learnt: Learnt,
+    n: int,
+    rng: np.random.Generator,
+    encoders: Sequence[Encoder],
+    known: Evidence,
+    intervals: Mapping[int, Array],
 ) -> SampledCells:
     """Bins drawn exactly, and numbers within them."""
     samples = sample(learnt, n, rng, known)
@@ -309,7 +345,14 @@ def _sample_bins(
         bin_densities = Coefficients(
             encoder, np.eye(encoder.size), np.zeros(encoder.size, dtype=np.bool_)
         )
-        columns.append(bin_densities.samples_of_rows(codes, rng.random(len(codes))))
+        levels = rng.random(len(codes))
+        if leaf not in intervals:
+            columns.append(bin_densities.samples_of_rows(codes, levels))
+            continue
+        low, high = intervals[leaf][0]
+        below = encoder.cumulative(np.array([np.nextafter(low, -np.inf), high]))[:, codes]
+        levels = below[0] + levels * (below[1] - below[0])
+        columns.append(bin_densities.samples_of_rows(codes, levels).clip(low, high))
     return SampledCells(tuple(columns), samples.repairs)
 
 

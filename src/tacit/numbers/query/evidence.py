@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.encoders.encoders import BinEncoder
+from tacit.errors import NotAvailableError
 from tacit.messages.conditionals import log_prob
 from tacit.messages.evidence import Evidence
 
@@ -24,6 +26,8 @@ Array = NDArray[np.float64]
 BLOCK_BYTES = 1 << 25
 # Smallest estimate of operators, relative to the independence model's.
 FLOOR = 1e-3
+# What a density counts for where an interval has no mass.
+_HARDLY_ANY = 1e-16
 # Intervals of equal mass into which masked numbers are cut.
 N_INTERVALS = 16
 
@@ -49,8 +53,9 @@ def table_evidence(
     table : MixedTable
     encoders : sequence of Encoder
         One for each column.
-    soft : mapping of column to (row, category) array, optional
-        Likelihoods of categories, used where the cell is missing.
+    soft : mapping of column to array, optional
+        Used where the cell is missing: (row, category) likelihoods of categories, (row, 2) ends of intervals
+        of numbers.
     """
     codes = np.full((table.n_rows, len(encoders)), -1, dtype=np.int32, order="F")
     likelihoods: dict[int, Array] = dict(soft or {})
@@ -59,10 +64,33 @@ def table_evidence(
         values = table.column(leaf)
         if encoder.kind == "indicator":
             codes[:, leaf] = values
+        elif leaf in likelihoods:
+            likelihoods[leaf] = masses_in(encoder, likelihoods[leaf])
         elif not np.isnan(values).all():
             likelihoods[leaf] = encoder.likelihoods(values)
             signed.append(leaf)
     return Evidence(codes, likelihoods, frozenset(signed))
+
+
+def masses_in(encoder: Encoder, ends: Array) -> Array:
+    """(row, feature) the mass of each feature's density in an interval of each row, its ends included.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    ends : (row, 2)
+    """
+    if not isinstance(encoder, BinEncoder):
+        raise NotAvailableError(
+            "intervals are evidence for trees of probability tables; fit with learn='auto'"
+        )
+    below = encoder.cumulative(np.nextafter(ends[:, 0], -np.inf))
+    masses = np.maximum(encoder.cumulative(ends[:, 1]) - below, 0.0)
+    nothing = np.flatnonzero(~(masses > 0).any(axis=1))
+    if len(nothing):  # so far out the masses are rounding: as at the end that is nearer
+        nearer = ends[nothing, np.abs(ends[nothing]).argmin(axis=1)]
+        masses[nothing] = encoder.densities(nearer) * _HARDLY_ANY
+    return masses
 
 
 def log_densities(

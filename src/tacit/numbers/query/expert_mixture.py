@@ -25,6 +25,8 @@ from tacit.numbers.query.gaussian_classes import (
     posterior,
     sampled_rows,
 )
+from tacit.numbers.query.given import intervals_of
+from tacit.numbers.query.intervals import classes_within, sampled_within
 from tacit.numbers.query.number_mixtures import GaussianParts, NumberMixture
 
 if TYPE_CHECKING:
@@ -35,18 +37,31 @@ if TYPE_CHECKING:
     from tacit.numbers.model.experts import Expert, Experts
 
 Array = NDArray[np.float64]
-Soft = Mapping[int, Array]  # (row, category) likelihoods, by place of the column
+# By place of the column: (row, category) likelihoods of categories, (1, 2) ends of an interval of numbers,
+# of which there may be some where there is one row.
+Soft = Mapping[int, Array]
 
 
 def expert_log_densities(expert: Expert, table: MixedTable, soft: Soft | None = None) -> Array:
     """(row,) natural log-density of what was observed of each row."""
     joint = log_joint(expert.classes, *expert.coordinates(table), _by_column(table, soft))
-    return np.asarray(logsumexp(joint, axis=1) + expert.scores.log_slopes(table))
+    return np.asarray(logsumexp(joint, axis=1) + expert.log_slopes(table))
 
 
 def _by_column(table: MixedTable, soft: Soft | None) -> dict[int, Array]:
     """Likelihoods by number of the column of categories."""
-    return {table.schema.stored[place]: values for place, values in (soft or {}).items()}
+    schema = table.schema
+    return {
+        schema.stored[place]: values
+        for place, values in (soft or {}).items()
+        if place in schema.categorical
+    }
+
+
+def _intervals(table: MixedTable, soft: Soft | None) -> dict[int, Array]:
+    """Ends of intervals by number of the column of numbers."""
+    known = intervals_of(table.schema, soft)
+    return {table.schema.stored[place]: ends for place, ends in known.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,22 +144,34 @@ class ExpertMixture:
                 continue
             if number == 0:
                 tree = sample_rows(
-                    self.parameters, len(drawn), rng, self.encoders, given.evidence
+                    self.parameters,
+                    len(drawn),
+                    rng,
+                    self.encoders,
+                    given.evidence,
+                    intervals=intervals_of(schema, soft),
                 ).columns
                 for place, values in enumerate(tree):
                     columns[place][drawn] = values
                 continue
             expert = self.experts.members[number - 1]
-            rows = table.take(np.zeros(len(drawn), dtype=np.int64))
-            tiled = {
-                j: np.repeat(x, len(drawn), axis=0) for j, x in _by_column(table, soft).items()
-            }
-            numbers, codes = sampled_rows(expert.classes, *expert.coordinates(rows), rng, tiled)
+            numbers, codes = self._drawn_by(expert, table, len(drawn), rng, soft)
             for column, place in enumerate(schema.continuous):
-                columns[place][drawn] = expert.scores.numbers(place, numbers[:, column])
+                columns[place][drawn] = expert.numbers(column, numbers, codes)
             for column, place in enumerate(schema.categorical):
                 columns[place][drawn] = codes[:, column]
         return columns
+
+    def _drawn_by(
+        self, expert: Expert, table: MixedTable, n: int, rng: np.random.Generator, soft: Soft
+    ) -> tuple[Array, NDArray[np.integer]]:
+        """Coordinates and codes of rows that an expert draws given one row of evidence."""
+        by_column, intervals = _by_column(table, soft), _intervals(table, soft)
+        if intervals:
+            return sampled_within(expert, table, n, rng, by_column, intervals)
+        rows = table.take(np.zeros(n, dtype=np.int64))
+        tiled = {j: np.repeat(likelihoods, n, axis=0) for j, likelihoods in by_column.items()}
+        return sampled_rows(expert.classes, *expert.coordinates(rows), rng, tiled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,13 +192,16 @@ class MixtureGiven:
         """That of a block."""
         members, by_column = mixture.experts.members, _by_column(table, soft)
         coordinates = [table.schema.stored[place] for place in targets]
+        intervals = _intervals(table, soft)
         classes = [
-            ClassesGiven.of(member.classes, *member.coordinates(table), by_column, coordinates)
+            classes_within(member, table, by_column, intervals, coordinates)
+            if intervals
+            else ClassesGiven.of(member.classes, *member.coordinates(table), by_column, coordinates)
             for member in members
         ]
         logs = [log_densities(mixture.parameters, table, mixture.encoders, soft=soft)[0]]
         logs += [
-            logsumexp(given.joint, axis=1) + member.scores.log_slopes(table)
+            logsumexp(given.joint, axis=1) + member.log_slopes(table)
             for given, member in zip(classes, members, strict=True)
         ]
         shares = posterior(np.column_stack(logs) + mixture.experts.log_weights)
@@ -185,19 +215,20 @@ class MixtureGiven:
         )
         mixtures = []
         for number, (place, tree) in enumerate(zip(self.targets, trees, strict=True)):
-            parts = [
-                GaussianParts(
-                    member.scores,
-                    place,
-                    self.shares[:, 1 + e, None] * posterior(given.joint),
-                    given.means[:, :, number],
-                    given.deviations[:, :, number],
-                )
-                for e, (member, given) in enumerate(
-                    zip(self.mixture.experts.members, self.classes, strict=True)
-                )
-            ]
-            mixtures.append(NumberMixture(tree, self.shares[:, 0], parts))
+            parts, atoms = [], np.zeros((self.table.n_rows, len(tree.atoms)))
+            column = self.table.schema.stored[place]
+            for e, (member, given) in enumerate(
+                zip(self.mixture.experts.members, self.classes, strict=True)
+            ):
+                weights = self.shares[:, 1 + e, None] * given.weights
+                table = member.table_of_atoms(column)
+                if table is not None:
+                    of_parts = given.at_parts(table)
+                    atoms += weights @ of_parts[:, 1:]
+                    weights = weights * of_parts[:, 0]
+                means, deviations = given.means[:, :, number], given.deviations[:, :, number]
+                parts.append(GaussianParts(member.scores, place, weights, means, deviations))
+            mixtures.append(NumberMixture(tree, self.shares[:, 0], parts, atoms))
         return mixtures
 
     def categories(self, places: Sequence[int]) -> list[Array]:
@@ -215,7 +246,8 @@ class MixtureGiven:
         total = self.shares[:, 0][wide] * tree
         members = self.mixture.experts.members
         for e, (member, given) in enumerate(zip(members, self.classes, strict=True)):
-            weights = self.shares[:, 1 + e, None] * posterior(given.joint)
+            of_components = given.of_components(member.classes.n_components)
+            weights = self.shares[:, 1 + e, None] * of_components
             for component in range(weights.shape[1]):
                 table = np.ones(())
                 for place in places:
@@ -239,7 +271,7 @@ class MixtureGiven:
             known = expert.coordinates(self.table.take(rows))
             numbers, codes = sampled_rows(expert.classes, *known, rng, {})
             for column, place in enumerate(schema.continuous):
-                columns[place][rows] = expert.scores.numbers(place, numbers[:, column])
+                columns[place][rows] = expert.numbers(column, numbers, codes)
             for column, place in enumerate(schema.categorical):
                 columns[place][rows] = codes[:, column]
         return columns

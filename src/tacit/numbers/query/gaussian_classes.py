@@ -63,11 +63,30 @@ def _log_independent(classes: GaussianClasses, numbers: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ClassesGiven:
-    """What the components say of rows, and of some coordinates that are missing there."""
+    """What the components say of rows, and of some coordinates that are missing there.
 
-    joint: Array  # (row, component)  see `log_joint`
-    means: Array  # (row, component, target)  conditional; of no use where the target is observed
-    deviations: Array  # (row, component, target)
+    A part is a component, or a point of one: see `numbers.query.intervals`.
+    """
+
+    joint: Array  # (row, part)  see `log_joint`
+    means: Array  # (row, part, target)  conditional; of no use where the target is observed
+    deviations: Array  # (row, part, target)
+    component: NDArray[np.integer] | None = None  # (part,); None where parts are the components
+
+    @property
+    def weights(self) -> Array:
+        """(row, part) P(part | row)."""
+        return posterior(self.joint)
+
+    def of_components(self, n_components: int) -> Array:
+        """(row, component) P(component | row)."""
+        if self.component is None:
+            return self.weights
+        return np.asarray(self.weights @ np.eye(n_components)[self.component])
+
+    def at_parts(self, table: Array) -> Array:
+        """(part, ...) the rows of a table of components."""
+        return table if self.component is None else table[self.component]
 
     @classmethod
     def of(

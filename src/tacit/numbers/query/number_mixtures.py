@@ -49,41 +49,48 @@ class GaussianParts:
 
     def densities(self, numbers: Array) -> Array:
         """(row, point) at numbers that are the same in all rows (point,), or not (row, point)."""
-        at = self.scores.scores(self.place, numbers)
-        total = np.zeros((len(self.weights), numbers.shape[-1]))
-        for component in range(self.weights.shape[1]):
-            deviation = self.deviations[:, component, None]
-            z = (at - self.means[:, component, None]) / deviation
-            density = np.exp(-0.5 * np.minimum(z * z, 1400.0)) / (np.sqrt(2 * np.pi) * deviation)
-            total += self.weights[:, component, None] * density
-        return total * np.exp(self.scores.log_slope(self.place, numbers))
+
+        def density(z: Array, deviation: Array) -> Array:
+            heights = np.exp(-0.5 * np.minimum(z * z, 1400.0))
+            return np.asarray(heights / (np.sqrt(2 * np.pi) * deviation))
+
+        slopes = np.exp(self.scores.log_slope(self.place, numbers))
+        return np.asarray(self._summed(numbers, density) * slopes)
 
     def below(self, numbers: Array) -> Array:
         """(row, point) the mass up to numbers of each row: (row, point)."""
-        at = self.scores.scores(self.place, numbers)
-        total = np.zeros(numbers.shape)
-        for component in range(self.weights.shape[1]):
-            z = (at - self.means[:, component, None]) / self.deviations[:, component, None]
-            total += self.weights[:, component, None] * ndtr(z)
+        return self._summed(numbers, lambda z, _: ndtr(z))
+
+    def _summed(self, numbers: Array, function: Callable[[Array, Array], Array]) -> Array:
+        """(row, point) a function of standardised scores and deviations, averaged over the components."""
+        at = np.atleast_2d(self.scores.scores(self.place, numbers))
+        n_rows, n_components = self.weights.shape
+        total = np.zeros((n_rows, numbers.shape[-1]))
+        if n_rows == 1:  # with intervals, components are thousands
+            z = (at - self.means.T) / self.deviations.T  # (component, point)
+            # By rows, so that a point has the same answer whatever the others are.
+            weighted = self.weights.T * function(z, self.deviations.T)
+            return np.asarray(weighted.sum(axis=0, keepdims=True))
+        for component in range(n_components):
+            deviation = self.deviations[:, component, None]
+            z = (at - self.means[:, component, None]) / deviation
+            total += self.weights[:, component, None] * function(z, deviation)
         return total
 
     def expectations(
         self, function: Callable[[Array], Array] | None, *, exact: bool = True
     ) -> Array:
         """(row,) the mean of a function of the number, times the share of the expert."""
-        total = np.zeros(len(self.weights))
-        for component in range(self.weights.shape[1]):
-            rows = np.flatnonzero(self.weights[:, component] > _LEAST_SHARE)
-            if len(rows):
-                means, deviations = self.means[rows, component], self.deviations[rows, component]
-                if exact:
-                    expected = expected_numbers(
-                        self.scores, self.place, means, deviations, function
-                    )
-                else:
-                    expected = self._quadrature(means, deviations)
-                total[rows] += self.weights[rows, component] * expected
-        return total
+        counted = self.weights > _LEAST_SHARE
+        means, deviations = self.means[counted], self.deviations[counted]
+        expected = np.zeros(self.weights.shape)
+        if exact:
+            expected[counted] = expected_numbers(
+                self.scores, self.place, means, deviations, function
+            )
+        else:
+            expected[counted] = self._quadrature(means, deviations)
+        return np.asarray(np.einsum("rc,rc->r", self.weights, expected))
 
     def _quadrature(self, means: Array, deviations: Array) -> Array:
         """(row,) about the mean of the number."""
@@ -101,9 +108,15 @@ class NumberMixture:
     tree: Coefficients
     tree_share: Array  # (row,)
     parts: Sequence[GaussianParts]
+    part_atoms: Array  # (row, atom)  masses that the other experts give to the atoms
+
+    @property
+    def atom_masses(self) -> Array:
+        """(row, atom) the probabilities of the numbers that have one."""
+        return self.tree_share[:, None] * self.tree.atom_masses + self.part_atoms
 
     def densities(self, points: Array) -> Array:
-        """(row, point)."""
+        """(row, point) beside the atoms."""
         total = self.tree_share[:, None] * self.tree.densities(points).values
         for part in self.parts:
             total += part.densities(points)
@@ -116,6 +129,9 @@ class NumberMixture:
         total = self.tree_share * self.tree.expectations(function)
         for part in self.parts:
             total += part.expectations(function, exact=exact)
+        if len(self.tree.atoms):
+            atoms = self.tree.atoms if function is None else function(self.tree.atoms)
+            total += self.part_atoms @ atoms
         return total
 
     def quantiles(self, levels: Array) -> Array:
@@ -135,13 +151,16 @@ class NumberMixture:
     def take(self, rows: Any) -> NumberMixture:
         """That of some rows."""
         tree = Coefficients(self.tree.encoder, self.tree.values[rows], self.tree.undefined[rows])
-        return NumberMixture(tree, self.tree_share[rows], [part.take(rows) for part in self.parts])
+        parts = [part.take(rows) for part in self.parts]
+        return NumberMixture(tree, self.tree_share[rows], parts, self.part_atoms[rows])
 
     def below(self, numbers: Array) -> Array:
         """(row, point) the mass up to numbers of each row: (row, point)."""
         total = self.tree_share[:, None] * self._tree_below(numbers)
         for part in self.parts:
             total += part.below(numbers)
+        for atom, masses in zip(self.tree.atoms, self.part_atoms.T, strict=True):
+            total += masses[:, None] * (numbers >= atom)
         return total
 
     @cached_property
@@ -174,4 +193,8 @@ def bisected(mixture: NumberMixture, levels: Array) -> Array:
         middles = 0.5 * lows + 0.5 * highs
         under = mixture.below(middles) < levels
         lows, highs = np.where(under, middles, lows), np.where(under, highs, middles)
-    return 0.5 * lows + 0.5 * highs
+    numbers, atoms = 0.5 * lows + 0.5 * highs, mixture.tree.atoms
+    if len(atoms):  # at an atom the mass jumps over the level
+        nearest = atoms[np.searchsorted(atoms, lows).clip(max=len(atoms) - 1)]
+        numbers = np.where((lows <= nearest) & (nearest <= highs), nearest, numbers)
+    return numbers

@@ -35,7 +35,11 @@ _FACTS = {
 }
 
 
-def tree_summary(model: TreeModel, numbers: Mapping[int, Array] | None = None) -> Summary:
+def tree_summary(
+    model: TreeModel,
+    numbers: Mapping[int, Array] | None = None,
+    often: Mapping[int, Array] | None = None,
+) -> Summary:
     """What was learnt, on a page.
 
     Parameters
@@ -43,6 +47,8 @@ def tree_summary(model: TreeModel, numbers: Mapping[int, Array] | None = None) -
     model : TreeModel
     numbers : mapping of leaf to (2, feature) array, optional
         The means of each number and of its square within each of its features.
+    often : mapping of leaf to (value,) array, optional
+        The numbers that have a probability of their own.
     """
     trees = model.trees_
     first = heaviest(trees)
@@ -59,7 +65,7 @@ def tree_summary(model: TreeModel, numbers: Mapping[int, Array] | None = None) -
         categories = [column.categories for column in columns.values()]
         names = [str(label) for label in columns]
         sections += _profiles(first.tables, first.node_states, names, categories, numbers or {})
-    sections.append(column_section(model.schema_.columns, model.diagnostics_.get("gaps")))
+    sections.append(column_section(model.schema_.columns, model.diagnostics_.get("gaps"), often))
     return Summary(f"{type(model).__name__}: {_size(model, trees)}", sections)
 
 

@@ -8,6 +8,7 @@ from tacit.core.input.read_mixed_table import read_mixed
 from tacit.errors import ArgumentError
 from tacit.numbers.learn.experts.candidates import Prepared
 from tacit.numbers.learn.experts.fit import mixture_weights
+from tacit.numbers.model.experts import Atoms
 
 
 def lines(n=300, seed=0):
@@ -121,7 +122,7 @@ def test_weights_of_a_mixture_are_those_of_greatest_likelihood():
 def test_rounded_columns_have_a_floor_of_their_rounding():
     rng = np.random.default_rng(0)
     table = read_mixed({"x": rng.normal(size=500).round(1), "y": rng.normal(size=500)})
-    floor = Prepared.of(table, None).rows.floor
+    floor = Prepared.of(table, None, Atoms((np.empty(0),) * 2)).rows.floor
     assert floor[0] == pytest.approx(0.01 / 12 / np.std(table.numbers[:, 0]) ** 2, rel=0.2)
     assert floor[1] == pytest.approx(1e-6)
 

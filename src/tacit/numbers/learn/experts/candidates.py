@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import Encoder
-from tacit.core.encoders.margins import Margin
-from tacit.core.input.mixed_table import MixedTable
+from tacit.core.encoders.margins import Margin, has_rest
+from tacit.core.input.mixed_table import MixedSchema, MixedTable
 from tacit.numbers.data.normal_scores import Scores
 from tacit.numbers.learn.experts.classes import FINEST, Rows, fit_classes
 from tacit.numbers.learn.gaussian_em import gaussian_em
-from tacit.numbers.model.experts import Expert
+from tacit.numbers.model.experts import Atoms, Expert
 from tacit.numbers.model.gaussian import Gaussian
 from tacit.numbers.model.gaussian_classes import GaussianClasses
 
@@ -55,24 +55,35 @@ class Prepared:
     """The training rows of a trial as standardised coordinates."""
 
     scores: Scores
+    atoms: Atoms
     center: Array  # (number,)
     scale: Array  # (number,)
     rows: Rows
 
     @classmethod
-    def of(cls, table: MixedTable, margins: Sequence[Margin | None] | None) -> Prepared:
+    def of(
+        cls, table: MixedTable, margins: Sequence[Margin | None] | None, atoms: Atoms
+    ) -> Prepared:
         """The coordinates of a table: normal scores where there are margins, else the numbers."""
         schema = table.schema
         scores = Scores(schema, (None,) * len(schema) if margins is None else tuple(margins))
         weights = np.ones(table.n_rows) if table.weights is None else table.weights
-        numbers = np.column_stack([scores.scores(j, table.column(j)) for j in schema.continuous])
+        beside = atoms.beside(table.numbers)
+        for column in atoms.columns:
+            # Where hardly any number is left, the Gaussian of the others is of no use.
+            if not has_rest(beside[:, column], table.weights):
+                beside[:, column] = table.numbers[:, column]
+        numbers = np.column_stack(
+            [scores.scores(j, beside[:, schema.stored[j]]) for j in schema.continuous]
+        )
         center = np.nanmean(numbers, axis=0)
         scale = np.nanstd(numbers, axis=0)
         scale = np.where(scale > 1e-12 * np.maximum(np.abs(center), 1e-300), scale, 1.0)
         numbers = (numbers - center) / scale
-        cards = tuple(schema.cards[j] for j in schema.categorical)
+        cards = (*(schema.cards[j] for j in schema.categorical), *atoms.cards)
+        codes = np.hstack([table.codes, atoms.codes(table.numbers)])
         floor = np.array([_finest(column) ** 2 for column in numbers.T])
-        return cls(scores, center, scale, Rows(numbers, table.codes, cards, weights, floor))
+        return cls(scores, atoms, center, scale, Rows(numbers, codes, cards, weights, floor))
 
     @cached_property
     def pooled(self) -> Gaussian:
@@ -94,7 +105,8 @@ class Prepared:
             prior_rows=d + 2.0 if family.strong else WEAK_PRIOR,
             start=None if start is None else _rescaled(start.classes, -at / by, 1.0 / by),
         )
-        return Expert(family.name(n_components), self.scores, _rescaled(classes, at, by))
+        name = family.name(n_components)
+        return Expert(name, self.scores, _rescaled(classes, at, by), self.atoms)
 
     def _some(self, diagonal: bool) -> Rows:
         """At most so many rows as the budget allows; the same for all families of a form."""
@@ -128,7 +140,12 @@ def _finest(column: Array) -> float:
 def prepared(table: MixedTable, encoders: Sequence[Encoder], normal: bool) -> Prepared:
     """Coordinates of a table, with the margins of its encoders for normal scores."""
     margins = [getattr(encoder, "margin", None) for encoder in encoders]
-    return Prepared.of(table, margins if normal else None)
+    return Prepared.of(table, margins if normal else None, atoms_of_columns(table.schema, encoders))
+
+
+def atoms_of_columns(schema: MixedSchema, encoders: Sequence[Encoder]) -> Atoms:
+    """The atoms of all columns of numbers."""
+    return Atoms(tuple(getattr(encoders[j], "atoms", np.empty(0)) for j in schema.continuous))
 
 
 def families(table: MixedTable, names: Collection[str]) -> Iterator[Family]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from tacit.core.encoders.encoders import BinEncoder, Encoder
-from tacit.core.encoders.margins import fit_margin
+from tacit.core.encoders.margins import margin_without
 from tacit.core.input.mixed_table import MixedTable
 from tacit.core.progress import Report
 from tacit.messages.weighted_networks import Learnt
@@ -66,7 +66,10 @@ class Fold:
         if np.isnan(training.numbers).all(axis=0).any() or not training.n_rows:
             return None
         own = tuple(
-            replace(encoder, margin=fit_margin(training.column(place), training.weights))
+            replace(
+                encoder,
+                margin=margin_without(training.column(place), training.weights, encoder.atoms),
+            )
             if isinstance(encoder, BinEncoder)
             else encoder
             for place, encoder in enumerate(encoders)
