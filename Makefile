@@ -77,6 +77,7 @@ lightpeers: $(READY)  ## install the smaller of the programs that tests and benc
 	@echo "==> installing light peers"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check hmmlearn scikit-bio tomotopy
 
+# hyperimpute (benchmarks/imputation.py) works with pandas 2 only, so it is not among them.
 peers: lightpeers  ## install all of them
 	@echo "==> installing peers"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check dynamax pgmpy pyagrum stepmix
@@ -84,6 +85,12 @@ peers: lightpeers  ## install all of them
 		|| echo "    kenlm was not built (it needs a C++ compiler and cmake); benchmarks go without it"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check gensim \
 		|| echo "    gensim was not built (there is none for this Python); benchmarks go without it"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check miceforest "lightgbm<4.6" \
+		|| echo "    miceforest was not installed (LightGBM 4.6 and newer break it); benchmarks go without it"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check missforest "lightgbm<4.6" pandas tqdm \
+		|| echo "    missforest was not installed; benchmarks go without it"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check arfpy \
+		|| echo "    arfpy was not installed; benchmarks go without it"
 
 wheel: $(READY)  ## sdist and wheel in dist/, tested in an empty environment
 	@echo "==> sdist and wheel"
