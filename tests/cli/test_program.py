@@ -35,6 +35,18 @@ def process(*arguments, **environment):
     )
 
 
+def shell(words, redirection, before="", **environment):
+    """`python -m tacit` under sh, with its output redirected."""
+    line = f"{before}{shlex.join([sys.executable, '-m', 'tacit', *words])} {redirection}"
+    return subprocess.run(
+        ["sh", "-c", line],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
 def test_the_version_is_reported():
     assert run("--version").output == f"tacit {tacit.__version__}\n"
 
@@ -184,11 +196,15 @@ def test_an_error_in_a_process_is_one_line_on_standard_error(model):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_pipe_that_closes_early_is_no_traceback(model):
+# An empty variable counts as none.
+both_bufferings = pytest.mark.parametrize("unbuffered", ["", "1"])
+
+
+@both_bufferings
+def test_a_pipe_that_closes_early_is_no_traceback(unbuffered, model):
     command = [sys.executable, "-m", "tacit", "sample", model, "-n", "200000"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    # Without a buffer, Python itself passes over writes that are cut short.
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with subprocess.Popen(command, env=environment, **pipes) as started:
         started.stdout.readline()
         started.stdout.close()
@@ -196,15 +212,34 @@ def test_a_pipe_that_closes_early_is_no_traceback(model):
     assert started.returncode == 141
 
 
+@both_bufferings
 @pytest.mark.parametrize("command", [["--help"], ["info"]])
-def test_a_full_disk_or_closed_output_is_one_line_and_exit_code_one(command, model):
-    words = [sys.executable, "-m", "tacit", *command, *([model] if command == ["info"] else [])]
+def test_a_full_disk_or_closed_output_is_one_line_and_exit_code_one(command, unbuffered, model):
+    words = [*command, *([model] if command == ["info"] else [])]
     for place, printed in (("> /dev/full", "No space left"), (">&-", "standard output is closed")):
-        line = f"{shlex.join(map(str, words))} {place}"
-        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+        done = shell(words, place, PYTHONUNBUFFERED=unbuffered)
         assert done.returncode == 1
         assert printed in done.stderr
         assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no ulimit there")
+@both_bufferings
+def test_a_disk_that_fills_up_amid_the_output_is_one_line_and_exit_code_one(
+    unbuffered, model, tmp_path
+):
+    cut_short = tmp_path / "o.csv"
+    limit = "ulimit -f 100; "  # blocks of 512 or 1024 bytes
+    done = shell(
+        ["sample", model, "-n", "60000"],
+        f"> {shlex.quote(str(cut_short))}",
+        limit,
+        PYTHONUNBUFFERED=unbuffered,
+    )
+    assert cut_short.stat().st_size in (51_200, 102_400)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pickle
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 import tacit
@@ -12,6 +13,7 @@ from tacit.core.limits import check_entries, check_memory, shown
 from tacit.errors import (
     LONGEST_MESSAGE,
     ArgumentError,
+    DataError,
     FileFormatError,
     TacitError,
     TacitWarning,
@@ -32,6 +34,30 @@ def test_message_keeps_its_beginning_and_its_end_and_loses_its_middle(kind):
     assert str(error).startswith("no file")
     assert str(error).endswith("; give one that is there")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in CLASSES if issubclass(kind, TacitError | TacitWarning)]
+)
+def test_message_is_one_line_that_shows_control_characters(kind):
+    error = kind("two lines:\r\n  - \x1b[31mred\x07 \x9b \u202e é\n" + "\x00" * 10_000)
+    assert str(error).startswith(r"two lines: - \x1b[31mred\x07 \x9b \u202e é \x00\x00")
+    assert str(error).isprintable()
+    assert len(str(error)) <= LONGEST_MESSAGE
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_message_about_a_file_shows_control_characters_of_its_lines(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a,b\n1,2\n\x1b[2Jx\x07,3,4\n")
+    with pytest.raises(DataError, match=r"\\x1b\[2Jx\\x07,3,4$"):
+        tacit.ChowLiuTree().fit(path)
+
+
+def test_columns_of_one_name_are_refused_in_one_line():
+    frame = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
+    with pytest.raises(DataError, match=r"column names must differ[^\n]*'a' 2 times$"):
+        tacit.ChowLiuTree().fit(frame)
 
 
 @pytest.mark.parametrize(

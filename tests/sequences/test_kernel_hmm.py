@@ -285,10 +285,12 @@ def test_few_or_odd_numbers_are_learnt_from(series):
 
 
 def test_what_cannot_be_learnt_from_is_refused():
-    with pytest.raises(DataError, match="single position"):
+    with pytest.raises(DataError, match="single number"):
         tacit.KernelHMM().fit([[], []])
-    with pytest.raises(DataError, match="no number at all"):
+    with pytest.raises(DataError, match="single number"):
         tacit.KernelHMM().fit([np.nan, np.nan])
+    with pytest.raises(DataError, match="no number at all"):
+        tacit.KernelHMM().fit([np.array([[0.1, np.nan], [0.2, np.nan]])])
     with pytest.raises(DataError, match="three positions in a row"):
         tacit.KernelHMM(learn="spectral").fit([[0.1, 0.2], [0.3, 0.5]])
     with pytest.raises(ArgumentError, match="n_states=0"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -186,14 +187,19 @@ def main() -> None:
     """
     is_closed = sys.stdout is None  # `tacit ... >&-`
     _open_closed_streams()
+    _buffer_output()
     signal.signal(signal.SIGTERM, _terminate)
     if is_closed:
         typer.echo("error: standard output is closed", err=True)
         sys.exit(1)
     try:
         app(prog_name="tacit")
-    finally:
-        _flush()
+    except SystemExit as end:
+        _flush(is_error_reported=bool(end.code))
+        raise
+    except BaseException:
+        _flush(is_error_reported=True)
+        raise
 
 
 def _open_closed_streams() -> None:
@@ -207,19 +213,33 @@ def _open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8"))
 
 
+def _buffer_output() -> None:
+    """Put a buffer under unbuffered output: Python ignores raw writes that are cut short."""
+    if isinstance(raw := getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=sys.stdout.encoding,
+            errors=sys.stdout.errors,
+            line_buffering=True,
+        )
+
+
 def _terminate(*_: object) -> None:
     """End as after an interrupt, so that temporary files are removed."""
     sys.exit(_TERMINATED)
 
 
-def _flush() -> None:
-    """Flush the output; if that fails, discard it, so that the interpreter does not try again."""
+def _flush(*, is_error_reported: bool) -> None:
+    """Flush the output; if that fails, discard it, so that the interpreter does not try again.
+
+    Where an error was reported before, a failure to flush changes neither that line nor the exit code.
+    """
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-            if stream is sys.stdout:
+            if stream is sys.stdout and not is_error_reported:
                 if not isinstance(error, BrokenPipeError):
                     typer.echo(f"error: {_one_line(error)}", err=True)
                 sys.exit(_CLOSED_PIPE if isinstance(error, BrokenPipeError) else 1)

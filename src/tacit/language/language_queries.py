@@ -143,8 +143,16 @@ class LanguageModel(TakesText, Scored, Model):
         -------
         Perplexity
             A number (all words, and the end of each line), with ``without_unknown``, ``n_unknown`` and more.
+
+        Raises
+        ------
+        DataError
+            There is no line.
         """
-        return Perplexity.of(self.line_scores(X))
+        scores = self.line_scores(X)
+        if not len(scores.ends):
+            raise DataError("there is not a single line to score; give a text of one or more")
+        return Perplexity.of(scores)
 
     # -- word by word -----------------------------------------------------------------------------
 

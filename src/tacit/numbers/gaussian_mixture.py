@@ -17,7 +17,7 @@ from tacit.core.arguments import (
     generator_from,
 )
 from tacit.core.model import Counted, Model, checked_summary
-from tacit.errors import ConvergenceWarning
+from tacit.errors import ArgumentTypeError, ConvergenceWarning, DataError, RankError
 from tacit.numbers.model_files import MIXTURE_FILE
 
 if TYPE_CHECKING:
@@ -118,14 +118,22 @@ class GaussianMixtureMoments(Counted, DensityMixin, Model):
 
         Raises
         ------
+        DataError
+            X is no table of finite numbers with two rows or more.
         RankError
-            There are more components than columns, or than eigenvalues of the covariance above the noise.
+            There are more components than rows or columns, or than eigenvalues of the covariance above the
+            noise.
         """
         from tacit.core.threads import one_blas_thread
         from tacit.numbers.learn.mixture_fit import MixtureSettings, fit_mixture
 
         self._check_arguments()
-        rows = validate_data(self, X, dtype="float64", ensure_min_samples=max(2, self.n_components))
+        rows = self._checked_rows(X, ensure_min_samples=2)
+        if self.n_components > len(rows):
+            raise RankError(
+                f"n_components={self.n_components} requested, but the data has n_samples={len(rows)}, fewer "
+                f"rows than components; give more rows, or n_components<={len(rows)}"
+            )
         settings = MixtureSettings(
             n_components=self.n_components,
             separate_variances=self.variances == "own",
@@ -288,5 +296,14 @@ class GaussianMixtureMoments(Counted, DensityMixin, Model):
 
     def _rows(self, X: Any) -> Array:
         self._check_fitted()
-        rows: Array = validate_data(self, X, dtype="float64", reset=False)
+        return self._checked_rows(X, reset=False)
+
+    def _checked_rows(self, X: Any, **how: Any) -> Array:
+        """Rows of finite numbers, as scikit-learn checks them."""
+        try:
+            rows: Array = validate_data(self, X, dtype="float64", **how)
+        except TypeError as error:
+            raise ArgumentTypeError(str(error)) from error
+        except ValueError as error:
+            raise DataError(str(error)) from error
         return rows

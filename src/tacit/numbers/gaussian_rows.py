@@ -54,13 +54,12 @@ class GaussianRows(TableModel):
         self, table: MixedTable, soft: dict[int, Array], without: Sequence[int] = ()
     ) -> Cases:
         """The completions of cells with likelihoods, without the cells of some columns."""
-        from tacit.numbers.data.masking import without_column
+        from tacit.numbers.data.masking import without_columns
         from tacit.numbers.query.cases import Cases
 
         for place in soft:
             category_place(self.schema_, self.schema_.labels[place])
-        for place in without:
-            table = without_column(table, place)
+        table = without_columns(table, without)
         likelihoods = {place: soft[place] for place in soft if place not in without}
         return Cases.of(table, likelihoods)
 

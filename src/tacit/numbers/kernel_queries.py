@@ -183,7 +183,9 @@ class KernelQueries(NumberQueries, KernelRows):
             return super().expectation(X, target, function)
         if function is not None:
             raise ArgumentError(f"target={target!r} is a group; functions are of single columns")
-        table = self._without(self._rows(X)[0], members)
+        from tacit.numbers.data.masking import without_columns
+
+        table = without_columns(self._rows(X)[0], members)
         return np.column_stack([self._means(table, place) for place in members])
 
     def _members(self, target: Hashable) -> list[int] | None:
@@ -194,19 +196,13 @@ class KernelQueries(NumberQueries, KernelRows):
             return None
         return [self.schema_.index(member) for member in groups[target]]
 
-    @staticmethod
-    def _without(table: MixedTable, places: Sequence[int]) -> MixedTable:
-        from tacit.numbers.data.masking import without_column
-
-        for place in places:
-            table = without_column(table, place)
-        return table
-
     def _group_densities(
         self, X: Any, members: Sequence[int], points: Array
     ) -> tuple[Array, dict[str, Any]]:
         """(row, point) densities of a group, column after column."""
-        table = self._without(self._rows(X)[0], members)
+        from tacit.numbers.data.masking import without_columns
+
+        table = without_columns(self._rows(X)[0], members)
         n_rows, n_points = table.n_rows, len(points)
         rows = table.take(np.repeat(np.arange(n_rows), n_points))
         densities, repairs = np.ones(n_rows * n_points), Repairs()
@@ -276,13 +272,12 @@ class KernelQueries(NumberQueries, KernelRows):
 
     def _predictions(self, X: Any, targets: Sequence[Hashable], *, in_turn: bool) -> list[Any]:
         from tacit.core.input.decode import column_values
-        from tacit.numbers.data.masking import without_column
+        from tacit.numbers.data.masking import without_columns
 
         table, _ = self._rows(X)
         leaves = [self.schema_.index(target) for target in targets]
         if not in_turn:
-            for leaf in leaves:
-                table = without_column(table, leaf)
+            table = without_columns(table, leaves)
         values = []
         for leaf in leaves:
             if leaf in self.schema_.continuous:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.core.model import checked_summary
-from tacit.errors import ArgumentError, DataError
+from tacit.errors import ArgumentError
 from tacit.sequences.kernel_hmm_queries import ChainQueries
 from tacit.sequences.model_files import KERNEL_HMM_FILE
 
@@ -126,14 +126,14 @@ class KernelHMM(ChainQueries):
         """
         import numpy as np
 
-        from tacit.sequences.data.number_sequences import read_series
+        from tacit.sequences.data.number_sequences import check_learnable, read_series
         from tacit.sequences.data.sequences import lengths_from
         from tacit.sequences.learn.kernel_hmm_selection import learn_chain
         from tacit.sequences.learn.kernel_hmm_spectral import learn_spectral
 
         settings = self._settings()
         series = read_series(X, lengths=lengths_from(X, y, lengths, rows=True))
-        self._check_numbers(series)
+        check_learnable(series)
         held_out = None if validation is None else read_series(validation, series.names)
         learning = learn_spectral if self.learn == "spectral" else learn_chain
         with self._working() as report:
@@ -223,16 +223,3 @@ class KernelHMM(ChainQueries):
             n_jobs=n_threads(self.n_jobs) or 1,
             seed=seed_from(self.random_state),
         )
-
-    @staticmethod
-    def _check_numbers(series: Any) -> None:
-        """Raise if there is nothing to learn from."""
-        import numpy as np
-
-        if series.n_positions == 0:
-            raise DataError("there is not a single position to learn from; give longer sequences")
-        empty = np.flatnonzero(np.isnan(series.values).all(axis=0))
-        if len(empty):
-            raise DataError(
-                f"column {series.names[empty[0]]!r} holds no number at all; leave it out"
-            )

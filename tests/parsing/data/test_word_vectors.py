@@ -1,6 +1,9 @@
 """Word vectors of files."""
 
+import io
 import lzma
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
@@ -78,3 +81,49 @@ def test_a_damaged_file_of_arrays_is_refused_or_read_as_before(tmp_path, place):
     except FileFormatError:
         return
     np.testing.assert_array_equal(read.vectors, np.eye(2))
+
+
+def packed(path, vectors):
+    """An archive of two words, and of vectors in the bytes of an npy file."""
+    words = io.BytesIO()
+    np.save(words, np.array(["a", "b"]))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("words.npy", words.getvalue())
+        archive.writestr("vecs.npy", vectors)
+    return path
+
+
+def npy(header, content=b""):
+    """An npy file of format 1."""
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + content
+
+
+def test_vectors_that_would_unpack_to_far_more_than_the_file_are_refused_before(tmp_path):
+    header = "{'descr': 'f4', 'fortran_order': False, 'shape': (2, 5000000)}\n"
+    zeros = packed(tmp_path / "zeros.npz", npy(header, bytes(40_000_000)))
+    short = packed(tmp_path / "short.npz", npy(header.replace("5000000", "5000000000000")))
+    tracemalloc.start()
+    for path in (zeros, short):
+        with pytest.raises(
+            FileFormatError, match=r"announces numbers: \d+, more than the \d+ .*numpy\.savez"
+        ):
+            read_word_vectors(path)
+    assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("header", ["(" * 100, "{[]: 1}", "{'descr': (((", "{}", ""])
+def test_damaged_header_of_an_array_is_refused(tmp_path, header):
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        read_word_vectors(packed(tmp_path / "a.npz", npy(header)))
+
+
+@pytest.mark.parametrize(
+    ("words", "vectors"),
+    [(["a", "b"], [["c"], ["d"]]), ("a", [[1.0]]), (["a", "b"], [[1j], [2j]])],
+    ids=["text", "one word", "complex"],
+)
+def test_arrays_that_are_no_words_and_numbers_are_refused(tmp_path, words, vectors):
+    np.savez(tmp_path / "a.npz", words=np.array(words), vecs=np.array(vectors))
+    with pytest.raises(FileFormatError, match="one axis and numbers are needed"):
+        read_word_vectors(tmp_path / "a.npz")

@@ -134,10 +134,11 @@ def bin_labels(cuts: Floats, *, dates: bool = False) -> tuple[str, ...]:
     """What the bins are called: as few digits as keep the cuts apart, or dates."""
     if len(cuts) == 0:
         return ("any",)
-    texts = [str(np.datetime64(0, "D") + np.timedelta64(int(cut), "D")) for cut in cuts]
-    if dates and len(set(texts)) == len(texts):
-        inner = [f"{low} to {high}" for low, high in pairwise(texts)]
-        return (f"up to {texts[0]}", *inner, f"after {texts[-1]}")
+    if dates:
+        texts = [str(np.datetime64(0, "D") + np.timedelta64(int(cut), "D")) for cut in cuts]
+        if len(set(texts)) == len(texts):
+            inner = [f"{low} to {high}" for low, high in pairwise(texts)]
+            return (f"up to {texts[0]}", *inner, f"after {texts[-1]}")
     for digits in range(3, 18):
         texts = [f"{cut:.{digits}g}" for cut in cuts]
         if len(set(texts)) == len(texts):

@@ -14,6 +14,7 @@ from tacit.core.input.columns import canonical_values
 from tacit.core.input.table import listing, unknown_column_text
 from tacit.core.input.values import Distinct, Numbers, Raw, as_numbers, day_number, distinct_numbers
 from tacit.core.limits import shown
+from tacit.core.magnitudes import check_magnitudes
 from tacit.errors import ArgumentError, ArgumentTypeError, ColumnError, DataError
 
 # What `columns=` may say of a column.
@@ -160,6 +161,7 @@ def _as_number(raw: Raw, kind: str, name: str) -> Raw:
             unit = "date" if np.array_equal(days, np.rint(days)) else "datetime"
             return Distinct(raw.values, raw.codes, days=days, unit=unit)
         parsed = [_parsed(value, _number, kind, name) for value in raw.values]
+        check_magnitudes(np.array(parsed), f"column {name!r}")
         numbers = Numbers(np.array([*parsed, np.nan])[raw.codes])
     if kind == DATE:
         raise DataError(

@@ -19,6 +19,7 @@ from tacit.core.input.values import (
     distinct_numbers,
     plain_value,
 )
+from tacit.core.magnitudes import check_magnitude
 from tacit.errors import CategoryError
 
 
@@ -48,6 +49,7 @@ def category_code(column: Column, value: Any) -> int:
         except ValueError:
             number = day_number(value)
         if number is not None:
+            check_magnitude(number, f"column {column.name!r}")
             return int(codes_of_numbers(np.array([number]), column.edges)[0])
     if code == UNKNOWN:
         raise CategoryError(unknown_category_text(column, plain))
@@ -90,20 +92,21 @@ def numbers_in(raw: Raw, column: Column) -> Numbers | None:
         return numbers
     if any(value in column.categories for value in raw.values):
         return None
-    parsed = [number_in_text(value, column.unit) for value in raw.values]
+    parsed = [number_in_text(value, column) for value in raw.values]
     if any(number is None for number in parsed):
         return None
     return Numbers(np.array([*parsed, np.nan], dtype=np.float64)[raw.codes])
 
 
-def number_in_text(value: Any, unit: str) -> float | None:
+def number_in_text(value: Any, column: Column) -> float | None:
     """The number that a text or a number says, of dates and times in days; None where it says none."""
-    if unit in TEMPORAL:
+    if column.unit in TEMPORAL:
         return day_number(value)
     try:
         number = float(value)
     except ValueError:
         return None
+    check_magnitude(number, f"column {column.name!r}")
     return number if np.isfinite(number) else None
 
 

@@ -34,6 +34,7 @@ from tacit.core.input.sample_weight import as_weights, checked_weights
 from tacit.core.input.table import TEMPORAL, Column, unknown_column_text
 from tacit.core.input.values import Distinct, Raw, as_numbers
 from tacit.core.limits import shown
+from tacit.core.magnitudes import check_scale
 from tacit.errors import ArgumentError, ArgumentTypeError, ColumnError, DataError
 
 Floats = NDArray[np.float64]
@@ -199,7 +200,7 @@ def numbers_of(raw: Raw, column: NumberColumn, unknown: str, *, minus_one: bool 
 
 
 def _number(value: Any, column: NumberColumn, unknown: str) -> float:
-    number = number_in_text(value, column.unit)
+    number = number_in_text(value, column)
     if number is not None:
         return number
     if unknown == "missing":
@@ -290,6 +291,7 @@ class _Watched:
             low, high = min(low, -1.0), max(high, -1.0)
         if not low <= high:
             raise DataError(all_missing_text(self.name))
+        check_scale(max(-low, high), f"column {self.name!r}")
         return NumberColumn(self.name, low=low, high=high, unit=self._unit(low))
 
     def _unit(self, low: float) -> str:

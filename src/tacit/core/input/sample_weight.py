@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.magnitudes import LARGEST
 from tacit.errors import DataError
 
 # Sums of squares of weights in this range, over any number of rows, are finite and not zero.
-_LEAST, _MOST = 1e-100, 1e100
+_LEAST, _MOST = 1e-100, LARGEST
 
 
 def as_weights(sample_weight: Any) -> NDArray[np.float64] | None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.magnitudes import check_magnitude, check_magnitudes
 from tacit.errors import ArgumentTypeError, DataError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _LARGEST_EXACT = 2.0**53
 
 # The types that stand for themselves.
-_PLAIN = frozenset({str, int, bool})
+_PLAIN = frozenset({str, bool})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,7 @@ class Distinct:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """A column of floats: one number per row, NaN where it is missing; never infinite."""
+    """A column of floats: one number per row, NaN where it is missing; none is infinite or too large."""
 
     values: NDArray[np.float64]
 
@@ -261,6 +262,7 @@ def plain_value(value: Any, name: str) -> Any:
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
+        check_magnitude(value, f"column {name!r}")
         return int(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="backslashreplace")
@@ -286,6 +288,7 @@ _WANTED = "argument must be a string or a number"
 def _plain_float(value: float, name: str) -> float | None:
     if math.isinf(value):
         raise DataError(_infinite_text(name))
+    check_magnitude(value, f"column {name!r}")
     return None if math.isnan(value) else value
 
 
@@ -300,6 +303,7 @@ def _numbers(values: NDArray[Any], name: str) -> Numbers:
     numbers = np.ascontiguousarray(values, dtype=np.float64)
     if np.isinf(numbers).any():
         raise DataError(_infinite_text(name))
+    check_magnitudes(numbers, f"column {name!r}")
     return Numbers(numbers)
 
 

@@ -43,8 +43,13 @@ def with_masked(rows: MixedTable, masked: Flags) -> MixedTable:
 
 def without_column(rows: MixedTable, column: int) -> MixedTable:
     """The rows with all cells of a column missing."""
+    return without_columns(rows, [column])
+
+
+def without_columns(rows: MixedTable, columns: Sequence[int]) -> MixedTable:
+    """The rows with all cells of some columns missing."""
     masked = np.zeros((rows.n_rows, len(rows.schema)), dtype=np.bool_)
-    masked[:, column] = True
+    masked[:, list(columns)] = True
     return with_masked(rows, masked)
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentTypeError
 from tacit.parsing.data.parse_trees import ParseTree, read_trees, without_empties, without_functions
 
@@ -25,6 +26,10 @@ def tree_list(source: Any) -> list[ParseTree]:
     if isinstance(source, ParseTree):
         raise ArgumentTypeError("one tree was given; give a list of trees")
     if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
+        if not isinstance(source, Iterable):
+            raise ArgumentTypeError(
+                f"{shown(source)} holds no trees; give a list of trees, of texts in brackets, or a path"
+            )
         trees = list(source)
     if isinstance(trees, list) and trees and all(isinstance(item, ParseTree) for item in trees):
         return trees
@@ -34,7 +39,7 @@ def tree_list(source: Any) -> list[ParseTree]:
 def sentence_list(X: Any) -> list[tuple[list[str], list[str | None]]]:
     """The words and tags of several sentences; see `words_and_tags`."""
     if isinstance(X, str | ParseTree) or not isinstance(X, Iterable):
-        raise ArgumentTypeError(f"{X!r} is not a list of sentences; give [sentence, ...]")
+        raise ArgumentTypeError(f"{shown(X)} is not a list of sentences; give [sentence, ...]")
     return [words_and_tags(sentence) for sentence in X]
 
 
@@ -49,7 +54,7 @@ def words_and_tags(sentence: Any) -> tuple[list[str], list[str | None]]:
         sentence = [word for word, _ in sentence.leaves()]
     elif not isinstance(sentence, Iterable):
         raise ArgumentTypeError(
-            f"{sentence!r} is no sentence; give text, a list of words, or of (word, tag) pairs"
+            f"{shown(sentence)} is no sentence; give text, a list of words, or of (word, tag) pairs"
         )
     words: list[str] = []
     tags: list[str | None] = []

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice
 from tacit.core.input.missing_files import is_file
+from tacit.core.limits import check_entries
 from tacit.errors import DataError, FileFormatError, MissingDataError
 from tacit.parsing.data.parse_trees import text_lines
 
 Array = NDArray[np.float64]
 UNKNOWN = "<unk>"
+_BYTES = 8  # of a number as it is kept
 PREFIX_BITS = 6  # of a path to a Brown cluster: words that share them are alike
 
 
@@ -162,28 +166,71 @@ def _from_arrays(path: Path) -> WordVectors:
     if not is_file(path):
         raise MissingDataError(f"there is no file {str(path)!r}")
     import zlib
-    from zipfile import BadZipFile
+    from tokenize import TokenError
 
     damage = (
         OSError,
         ValueError,
+        TypeError,
         EOFError,
         NotImplementedError,
         RuntimeError,
         BadZipFile,
+        TokenError,  # as TypeError, of numpy's reader of headers
         zlib.error,
     )
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            named = {name: arrays[name] for name in arrays.files}
+        with ZipFile(path) as archive:
+            names = [member.removesuffix(".npy") for member in archive.namelist()]
+            rows_name = "vecs" if "vecs" in names else "vectors"
+            if rows_name not in names or "words" not in names:
+                raise FileFormatError(
+                    f"{str(path)!r} has the arrays {sorted(names)}; 'words' and 'vecs' or 'vectors' are "
+                    f"needed"
+                )
+            members = [archive.infolist()[names.index(name)] for name in ("words", rows_name)]
+            _check_sizes(path, archive, members)
+            words, rows = (_array(archive, member) for member in members)
+    except FileFormatError:
+        raise
     except damage as error:
         raise FileFormatError(f"{str(path)!r} cannot be read: {error}") from error
-    rows = named.get("vecs", named.get("vectors"))
-    if rows is None or "words" not in named:
+    if words.ndim != 1 or rows.dtype.kind not in "biuf":
         raise FileFormatError(
-            f"{str(path)!r} has the arrays {sorted(named)}; 'words' and 'vecs' or 'vectors' are needed"
+            f"{str(path)!r} has 'words' of {words.ndim} axes and {rows_name!r} of {rows.dtype}; one axis and "
+            f"numbers are needed"
         )
-    return WordVectors.of([str(word) for word in named["words"]], rows)
+    return WordVectors.of([str(word) for word in words], rows)
+
+
+def _check_sizes(path: Path, archive: ZipFile, members: Sequence[ZipInfo]) -> None:
+    """Refuse arrays that are far larger than the file, by the sizes in its headers."""
+    n_bytes = path.stat().st_size
+    what, advice = (
+        f"{str(path)!r} announces numbers",
+        "store them with numpy.savez, which does not pack",
+    )
+    # First the bytes that each array unpacks to, which bound its own header too.
+    check_entries(what, sum(member.file_size for member in members) // _BYTES, n_bytes, advice)
+    n_entries = sum(_stated_entries(archive, member) for member in members)
+    check_entries(what, n_entries, n_bytes, advice)
+
+
+def _stated_entries(archive: ZipFile, member: ZipInfo) -> int:
+    """How many numbers of eight bytes an array holds, by its own header; at least one for each entry."""
+    with archive.open(member) as file:
+        is_first = np.lib.format.read_magic(file) == (1, 0)
+        read = (
+            np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
+        )
+        shape, _, dtype = read(file)
+    return math.prod(shape) * max(dtype.itemsize // _BYTES, 1)
+
+
+def _array(archive: ZipFile, member: ZipInfo) -> NDArray[Any]:
+    with archive.open(member) as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return array
 
 
 def _from_numbers(rows: list[list[str]], name: str) -> WordVectors:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.columns import positional_names
+from tacit.core.magnitudes import LARGEST, check_magnitude, check_scale, largest_of
 from tacit.errors import ArgumentTypeError, DataError
 from tacit.sequences.data.sequences import sum_of_lengths
 
@@ -129,6 +130,7 @@ def read_series(X: Any, names: Sequence[str] | None = None, lengths: Any = None)
         series = Series(values, np.array([len(values)], dtype=np.int64), columns, single=True)
     if np.isinf(series.values).any():
         raise DataError("a sequence holds infinite numbers; give NaN where a number is missing")
+    _check_magnitudes(series)
     if names is not None and series.n_columns != len(names):
         raise DataError(
             f"X has {series.n_columns} features, but Tacit is expecting {len(names)} features as input: "
@@ -140,6 +142,28 @@ def read_series(X: Any, names: Sequence[str] | None = None, lengths: Any = None)
             f"{list(names)}"
         )
     return series
+
+
+def _check_magnitudes(series: Series) -> None:
+    """Raise a `DataError` that says where a number is too large."""
+    if largest_of(series.values) <= LARGEST:
+        return
+    position, column = np.argwhere(np.abs(series.values) > LARGEST)[0].tolist()
+    sequence = int(np.searchsorted(series.ends, position, side="right")) - 1
+    place = f"position {position - series.ends[sequence]} of sequence {sequence}"
+    if series.n_columns > 1:
+        place += f", column {series.names[column]!r},"
+    check_magnitude(series.values[position, column].item(), place)
+
+
+def check_learnable(series: Series) -> None:
+    """Raise a `DataError` where nothing can be learnt of some column: no numbers, or far too small ones."""
+    if series.n_positions == 0 or np.isnan(series.values).all():
+        raise DataError("there is not a single number to learn from; give longer sequences")
+    for name, column in zip(series.names, series.values.T, strict=True):
+        if np.isnan(column).all():
+            raise DataError(f"column {name!r} holds no number at all; leave it out")
+        check_scale(largest_of(column), f"column {name!r}")
 
 
 def _check_array(X: NDArray[Any]) -> None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import DataError
-from tacit.sequences.data.number_sequences import Series, read_series
+from tacit.sequences.data.number_sequences import Series, check_learnable, read_series
 from tacit.sequences.query.hidden_states import StateEvidence
 
 if TYPE_CHECKING:
@@ -35,13 +34,8 @@ class NumberEmission:
         return read_series(X, known or None, lengths)
 
     def check(self, data: Series) -> None:
-        """Raise where a column holds no number."""
-        is_empty = np.isnan(data.values).all(axis=0)
-        if data.n_positions == 0 or is_empty.all():
-            raise DataError("there is not a single number to learn from; give longer sequences")
-        if is_empty.any():
-            name = data.names[int(np.flatnonzero(is_empty)[0])]
-            raise DataError(f"column {name!r} holds no number at all; leave it out")
+        """Raise where a column holds no number, or far too small ones."""
+        check_learnable(data)
 
     def stream(self, data: Series, settings: HMMSettings) -> NumberSample:
         """A random sample of the sequences."""
