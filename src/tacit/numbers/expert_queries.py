@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.model import checked_summary
+from tacit.numbers.data.masking import without_columns
 from tacit.numbers.kernel_queries import KernelQueries
 from tacit.trees.table_model import Given, Soft
 
@@ -119,7 +120,7 @@ class ExpertQueries(KernelQueries):
         soft: Likelihoods | None = None,
     ) -> Array:
         """(row, ...) an answer about a number given all other cells of each row."""
-        rows = self._without(table, [leaf])
+        rows = without_columns(table, [leaf])
         with self._threads():
             blocks = [ask(*given.numbers()) for given in mixture.given(rows, soft, [leaf])]
         return np.concatenate(blocks)
@@ -153,7 +154,7 @@ class ExpertQueries(KernelQueries):
     ) -> list[Array]:
         """(row, category) of each column, given the other cells of each row."""
         others = {place: soft[place] for place in soft if place not in places}
-        rows = self._without(table, places)
+        rows = without_columns(table, places)
         blocks = [given.categories(places) for given in mixture.given(rows, others)]
         return [np.concatenate(tables) for tables in zip(*blocks, strict=True)]
 
@@ -165,7 +166,7 @@ class ExpertQueries(KernelQueries):
         soft: Likelihoods,
     ) -> Array:
         others = {place: soft[place] for place in soft if place not in places}
-        rows = self._without(table, places)
+        rows = without_columns(table, places)
         blocks = [given.joint_categories(places) for given in mixture.given(rows, others)]
         return np.concatenate(blocks)
 
@@ -206,7 +207,7 @@ class ExpertQueries(KernelQueries):
         table, _ = self._rows(X)
         leaves = [self.schema_.index(target) for target in targets]
         if not in_turn:
-            table = self._without(table, leaves)
+            table = without_columns(table, leaves)
         values: list[Any] = []
         for leaf in leaves:
             if leaf in self.schema_.continuous:

@@ -12,6 +12,7 @@ from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.messages.conditionals import conditionals
 from tacit.messages.repairs import Repairs
+from tacit.numbers.data.masking import without_columns
 from tacit.numbers.kernel_rows import KernelRows
 from tacit.numbers.number_queries import NumberQueries
 from tacit.numbers.query.arguments import (
@@ -183,8 +184,6 @@ class KernelQueries(NumberQueries, KernelRows):
             return super().expectation(X, target, function)
         if function is not None:
             raise ArgumentError(f"target={target!r} is a group; functions are of single columns")
-        from tacit.numbers.data.masking import without_columns
-
         table = without_columns(self._rows(X)[0], members)
         return np.column_stack([self._means(table, place) for place in members])
 
@@ -200,8 +199,6 @@ class KernelQueries(NumberQueries, KernelRows):
         self, X: Any, members: Sequence[int], points: Array
     ) -> tuple[Array, dict[str, Any]]:
         """(row, point) densities of a group, column after column."""
-        from tacit.numbers.data.masking import without_columns
-
         table = without_columns(self._rows(X)[0], members)
         n_rows, n_points = table.n_rows, len(points)
         rows = table.take(np.repeat(np.arange(n_rows), n_points))
@@ -272,7 +269,6 @@ class KernelQueries(NumberQueries, KernelRows):
 
     def _predictions(self, X: Any, targets: Sequence[Hashable], *, in_turn: bool) -> list[Any]:
         from tacit.core.input.decode import column_values
-        from tacit.numbers.data.masking import without_columns
 
         table, _ = self._rows(X)
         leaves = [self.schema_.index(target) for target in targets]
