@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import Encoder
 from tacit.core.input.mixed_table import MixedSchema, MixedTable
+from tacit.core.threads import one_blas_thread
 from tacit.messages.weighted_networks import Learnt
 from tacit.numbers.data.masking import (
     MASKED_FRACTIONS,
@@ -129,6 +130,7 @@ def has_copula(schema: MixedSchema) -> bool:
     return len(schema.continuous) > 0 and n_coordinates(schema) <= MAX_COORDINATES
 
 
+@one_blas_thread()
 def fit_blend(
     table: MixedTable, trees: Sequence[HeldOutTree], *, random_state: Any = None
 ) -> Blend | None:

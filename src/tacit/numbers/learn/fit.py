@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.core.encoders.kernel_shapes import RBF, kernel_of
 from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
-from tacit.core.threads import n_threads
+from tacit.core.threads import n_threads, one_blas_thread
 from tacit.errors import ArgumentError
 from tacit.numbers.learn.bins import BinOptions, LearntTree, learn_in_bins
 from tacit.numbers.learn.blend import fit_blend, held_out_trees
@@ -104,6 +104,7 @@ def settings_of(model: KernelTree) -> Settings:
     )
 
 
+@one_blas_thread()
 def _learn_in_bins(
     model: KernelTree,
     table: MixedTable,

@@ -21,6 +21,7 @@ from tacit.core.encoders.encoders import BinEncoder, Encoder
 from tacit.core.encoders.margins import margin_without
 from tacit.core.input.mixed_table import MixedTable
 from tacit.core.progress import Report
+from tacit.core.threads import one_blas_thread
 from tacit.messages.weighted_networks import Learnt
 from tacit.numbers.learn.bins import MAX_HELD_OUT, Trial
 from tacit.numbers.learn.blend import HeldOutTree
@@ -195,6 +196,7 @@ class FittedExperts:
     ] = ()  # the same mixture without some rows, as predictors of their cells
 
 
+@one_blas_thread()  # products of many rows with few components
 def fit_experts(
     table: MixedTable,
     trials: Sequence[Trial],
