@@ -105,11 +105,11 @@ def test_arguments_reach_the_kernel_tree(run, tmp_path):
         *("fit", "kernel-tree", "train.csv", "-o", out, "--structure", "star", "--states", "3"),
         *("--bins", "7", "--bandwidth", "0.5", "--components", "1", "--pseudo-counts", "2"),
         *("--drop", "size", "--validation", tmp_path / "v.csv", "--max-iter", "50"),
-        *("--seed", "4", "--jobs", "1", "--experts", "tree", "--json"),
+        *("--seed", "4", "--jobs", "1", "--experts", "tree", "--no-atoms", "--json"),
     )
     assert json.loads(printed)["n_states"] == {"h": 3}
     loaded = tacit.load(out)
-    assert loaded.experts == "tree"
+    assert (loaded.experts, loaded.atoms) == ("tree", False)
     assert (loaded.n_bins, loaded.bandwidth, loaded.pseudo_counts) == (7, 0.5, 2.0)
     assert (loaded.max_iter, loaded.random_state, loaded.n_jobs) == (50, 4, 1)
     assert loaded.schema_.names == ("x", "y=1", "z", "colour")

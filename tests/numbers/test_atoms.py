@@ -6,7 +6,7 @@ from scipy.integrate import trapezoid
 
 import tacit
 from oracles.edited_files import edited
-from tacit.errors import FileFormatError
+from tacit.errors import ArgumentError, FileFormatError
 
 GROUPS = ("a", "b", "c")
 
@@ -170,6 +170,35 @@ def test_a_constant_column_of_numbers_is_one_atom():
     assert model.atom_probabilities({"x": [0.0]}, "one")[0, 0] > 0.97
     assert np.isfinite(model.score_samples({"one": [2.0], "x": [0.0]})).all()
     assert model.predict({"x": [0.3]}, "one")[0] == pytest.approx(1.0, abs=0.05)
+
+
+def test_without_atoms_shared_values_are_narrow_peaks_of_the_density(rows):
+    model = tacit.KernelTree(atoms=False, n_components=1).fit(rows)
+    assert model.atoms_ == {}
+    places = np.sort(np.append(beside(0.0, -50.0, 200.0), 0.0))
+    density = model.conditional_density({"group": ["a", "c"]}, "amount", grid=places)[1]
+    assert trapezoid(density, places, axis=1) == pytest.approx(1.0, abs=1e-3)
+    (width,) = model.encoders_[0].margin.widths
+    near = np.abs(places) < 4 * width
+    share = trapezoid(density[:, near], places[near], axis=1)
+    for place, group in enumerate("ac"):
+        zero = rows["amount"][rows["group"] == group] == 0
+        assert share[place] == pytest.approx(zero.mean(), abs=0.08)
+
+
+def test_without_atoms_a_shared_value_is_evidence_like_any_number():
+    rng = np.random.default_rng(0)
+    rooms = rng.integers(1, 13, 500).astype(float)
+    frame = {"rooms": rooms, "area": 20 * rooms + rng.normal(size=500), "x": rng.normal(size=500)}
+    test = {"rooms": np.arange(1.0, 13.0), "x": np.linspace(-1.5, 1.5, 12)}
+    model = tacit.KernelTree(atoms=False, columns={"rooms": "number"}).fit(frame)
+    assert all(expert.atoms.columns == () for expert in model.experts_.members)
+    assert np.abs(model.predict(test, "area") - 20 * test["rooms"]).max() < 2.0
+
+
+def test_what_is_no_flag_is_refused(rows):
+    with pytest.raises(ArgumentError, match="atoms='no'; give True or False"):
+        tacit.KernelTree(atoms="no").fit(rows)
 
 
 def test_summary_and_answers_name_the_atoms(model, rows):

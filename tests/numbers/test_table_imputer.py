@@ -143,6 +143,19 @@ def test_draws_of_mixed_rows_have_the_moments_of_their_joint_conditional(imputer
     assert sizes.mean() == pytest.approx(tree_mean, abs=4 * sizes.std() / np.sqrt(n))
 
 
+def test_values_that_many_rows_share_are_drawn_as_they_are():
+    rng = np.random.default_rng(0)
+    spent = np.where(rng.random(500) < 0.3, 0.0, rng.gamma(3.0, 20.0, 500))
+    frame = pd.DataFrame(
+        {"spent": spent, "rooms": rng.integers(1, 6, 500) / 2, "x": rng.random(500)}
+    )
+    imputer = tacit.TableImputer(columns={"rooms": "number"}).fit(frame)
+    gaps = frame.assign(spent=np.nan, rooms=np.nan)
+    drawn = imputer.draws(gaps, 1, random_state=0)[0]
+    assert (drawn["spent"] == 0).mean() == pytest.approx((spent == 0).mean(), abs=0.08)
+    assert drawn["rooms"].isin(frame["rooms"]).mean() > 0.97
+
+
 def test_rows_keep_their_own_evidence_when_they_are_drawn(imputer):
     gaps = GAPS.assign(day=pd.NaT)
     gaps.loc[::2, "calls"], gaps.loc[1::2, "calls"] = 10.0, 60.0

@@ -40,7 +40,9 @@ def answers(model):
     """Numbers that depend on everything that is stored."""
     atoms = bool(model.atoms_)
     queries = {name: column[:8] for name, column in rows(seed=1, atoms=atoms).items()}
-    known = {"atoms": model.atom_probabilities(queries, "été; 'a'").tolist()} if atoms else {}
+    known = {}
+    if atoms:
+        known["atoms"] = model.atom_probabilities(queries, "été; 'a'").ravel().tolist()
     return known | {
         "columns": model.schema_.to_json(),
         "newick": model.topology_.to_newick(),

@@ -84,11 +84,16 @@ def model_for(
 
 
 def fit_coded(table: MixedTable, seed: int, *, n_jobs: int | None) -> KernelTree | LatentTree:
-    """The fitted model of a table that was read already; unknown categories are missing values to it."""
+    """The fitted model of a table that was read already, for filling its gaps.
+
+    Unknown categories are missing values to it. Values that many rows share are narrow peaks: its experts
+    then use such a number as evidence for the others, which a probability does not let them do.
+    """
     from tacit.core.input.table import Schema, Table
 
     if table.schema.continuous:
-        return KernelTree(unknown="missing", n_jobs=n_jobs, random_state=seed).fit(table)
+        model = KernelTree(atoms=False, unknown="missing", n_jobs=n_jobs, random_state=seed)
+        return model.fit(table)
     codes = Table(Schema(table.schema.columns), table.codes, table.weights)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BinningWarning)

@@ -81,6 +81,9 @@ class KernelTree(ExpertQueries):
         a diagonal one), "numbers-full", "numbers-diagonal" (the same of the numbers themselves). Posteriors
         of hidden states, `topology_` and profiles of states are the tree's in any case; every other answer is
         that of the mixture.
+    atoms : bool
+        Whether values that many rows share have probabilities, by learn="auto". False: they are narrow peaks
+        of the density.
     blend : bool or "auto"
         Whether `impute` joins the model's means, medians and probabilities with those of a Gaussian of normal
         scores and indicators, and of rows nearby, by learn="auto". How much each counts in a column is
@@ -148,6 +151,7 @@ class KernelTree(ExpertQueries):
         n_views: int | str = "auto",
         pseudo_counts: float | str = "auto",
         experts: str | Collection[str] = "auto",
+        atoms: bool = True,
         blend: bool | str = "auto",
         max_iter: int = 1000,
         negative: str = "floor",
@@ -175,6 +179,7 @@ class KernelTree(ExpertQueries):
         self.n_views = n_views
         self.pseudo_counts = pseudo_counts
         self.experts = experts
+        self.atoms = atoms
         self.blend = blend
         self.max_iter = max_iter
         self.negative = negative

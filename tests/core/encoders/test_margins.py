@@ -184,3 +184,15 @@ def test_weights_move_the_mass():
     values = np.random.default_rng(0).normal(size=2000)
     margin = fit_margin(values, np.where(values > 0, 3.0, 1.0))
     assert margin.cdf(np.array([0.0]))[0] == pytest.approx(0.25, abs=0.03)
+
+
+def test_numbers_within_a_peak_become_its_value():
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random(1000) < 0.3, 5.0, rng.normal(size=1000))
+    margin = fit_margin(values)
+    (width,) = margin.widths
+    near = 5.0 + width * np.array([-3.5, -2.9, 0.0, 2.9, 3.5])
+    assert margin.snapped(near).tolist() == [near[0], 5.0, 5.0, 5.0, near[-1]]
+    assert np.isnan(margin.snapped(np.array([np.nan]))).all()
+    plain = fit_margin(rng.normal(size=100))
+    assert plain.snapped(near).tolist() == near.tolist()

@@ -54,6 +54,10 @@ Experts = Annotated[
     ExpertChoice,
     typer.Option(help="auto: the tree is mixed with Gaussian classes; tree: it stands alone."),
 ]
+Atoms = Annotated[
+    bool,
+    typer.Option(help="Whether values that many rows share have probabilities."),
+]
 Continuous = Annotated[
     list[str] | None,
     typer.Option(
@@ -80,6 +84,7 @@ def kernel_tree(
     experts: Experts = ExpertChoice.auto,
     continuous: Continuous = None,
     *,
+    atoms: Atoms = True,
     rows: learning.TableRows,
     max_iter: learning.MaxIter = 1000,
     pseudo_counts: learning.PseudoCounts = "auto",
@@ -110,6 +115,7 @@ def kernel_tree(
         effort=effort.value,
         pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
         experts=experts.value,
+        atoms=atoms,
         max_iter=max_iter,
         **running.arguments(),
     )

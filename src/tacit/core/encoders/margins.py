@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 _SQRT_3 = float(np.sqrt(3.0))
 _MOST_STEPS = 60  # from a first guess of a quantile to the quantile
 _LEAST_MASS = 1e-15  # below the first score and above the last
+_PEAK_REACH = 3.0  # of a peak, in its standard deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,15 @@ class Margin:
         from scipy.special import ndtr
 
         return self.inverse(np.clip(ndtr(scores), _LEAST_MASS, 1 - _LEAST_MASS))
+
+    def snapped(self, values: Array) -> Array:
+        """The numbers, of which those within a peak became its value."""
+        if not len(self.atoms):
+            return values
+        middles = 0.5 * (self.atoms[1:] + self.atoms[:-1])
+        nearest = np.searchsorted(middles, values)
+        within = np.abs(values - self.atoms[nearest]) <= _PEAK_REACH * self.widths[nearest]
+        return np.where(within, self.atoms[nearest], values)
 
     @property
     def _body(self) -> float:

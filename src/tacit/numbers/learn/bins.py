@@ -78,6 +78,7 @@ class BinOptions:
     bandwidth: float | str  # in bins
     trials: bool  # whether models learnt without some rows are needed
     experts: bool  # whether the tree will be one of several experts
+    atoms: bool  # whether values that many rows share have probabilities
     settings: Settings
     n_jobs: int | None  # None for all processors
     report: Report
@@ -117,7 +118,7 @@ def learn_in_bins(
     table: MixedTable, validation: MixedTable | None, options: BinOptions
 ) -> LearntTree:
     """Bins, tree, numbers of states, parameters and bandwidth, as far as they are not given."""
-    columns = Columns(table)
+    columns = Columns(table, with_atoms=options.atoms)
     record: dict[str, Any] = {}
     n_bins = options.n_bins
     if isinstance(n_bins, str):
@@ -140,6 +141,7 @@ class Columns:
     """The columns of a table, with the distributions of those of numbers."""
 
     table: MixedTable
+    with_atoms: bool = True
 
     @cached_property
     def atoms(self) -> tuple[Array, ...]:
@@ -147,7 +149,7 @@ class Columns:
         table = self.table
         return tuple(
             atoms_of(table.column(place), table.weights)
-            if place in table.schema.continuous
+            if self.with_atoms and place in table.schema.continuous
             else np.empty(0)
             for place in range(len(table.schema))
         )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.core.encoders.kernel_shapes import RBF, kernel_of
 from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
+from tacit.core.limits import shown
 from tacit.core.threads import n_threads, one_blas_thread
 from tacit.errors import ArgumentError
 from tacit.numbers.learn.bins import BinOptions, LearntTree, learn_in_bins
@@ -68,6 +71,8 @@ def settings_of(model: KernelTree) -> Settings:
     check_preset(model)
     model._check_policies()
     check_count("max_iter", model.max_iter)
+    if not isinstance(model.atoms, bool | np.bool_):
+        raise ArgumentError(f"atoms={shown(model.atoms)}; give True or False")
     spectral = model.learn == "spectral" or model.preset is not None
     for name in ("n_bins", "n_components", "n_features", "n_views"):
         check_count(name, getattr(model, name), word="auto")
@@ -120,6 +125,7 @@ def _learn_in_bins(
         bandwidth=model.bandwidth,
         trials=blends(model) or bool(families_of(model)),
         experts=bool(families_of(model)),
+        atoms=bool(model.atoms),
         settings=settings,
         n_jobs=None if model.n_jobs is None else settings.n_jobs,
         report=report,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.encoders.encoders import BinEncoder, Encoder
 from tacit.core.input.mixed_table import MixedTable
 
 Array = NDArray[np.float64]
@@ -30,10 +33,20 @@ def drawn_cells(model: Any, table: MixedTable, rng: np.random.Generator) -> Mixe
     from tacit.messages.sampling import sample
 
     if model.can("numbers"):
-        drawn: MixedTable = model._drawn_cells(table, rng)  # noqa: SLF001
-        return drawn
+        return _snapped(model._drawn_cells(table, rng), table, model.encoders_)  # noqa: SLF001
     codes = sample(model.parameters_, 1, rng, _evidence(table)).codes
     return table.filled({column: codes[:, column] for column in range(len(table.schema))})
+
+
+def _snapped(drawn: MixedTable, table: MixedTable, encoders: Sequence[Encoder]) -> MixedTable:
+    """Drawn numbers within a narrow peak of a column's density become the value that many rows share."""
+    numbers = drawn.numbers.copy(order="K")
+    for place, encoder in enumerate(encoders):
+        if isinstance(encoder, BinEncoder):
+            stored = table.schema.stored[place]
+            gaps = np.isnan(table.numbers[:, stored])
+            numbers[gaps, stored] = encoder.margin.snapped(numbers[gaps, stored])
+    return replace(drawn, numbers=numbers)
 
 
 def _evidence(table: MixedTable) -> Any:
