@@ -151,7 +151,7 @@ class LanguageModel(TakesText, Scored, Model):
         """
         scores = self.line_scores(X)
         if not len(scores.ends):
-            raise DataError("there is not a single line to score; give a text of one or more")
+            raise DataError("the text is empty; give one of a line or more")
         return Perplexity.of(scores)
 
     # -- word by word -----------------------------------------------------------------------------

@@ -50,11 +50,8 @@ def perplexity(
     For example: tacit lm perplexity model.tacit test.txt
     """
     from tacit.cli.output import console, print_json
-    from tacit.errors import DataError
 
     result = _prepared(model, markers).perplexity(text_path(text))
-    if not result.n_lines:
-        raise DataError(f"{str(text)!r} is empty; there is nothing to score")
     record = {
         "perplexity": float(result),
         "without_unknown": result.without_unknown,
