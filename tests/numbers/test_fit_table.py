@@ -56,3 +56,19 @@ def test_chunks_are_read_like_one_table():
     together = tacit.fit_table(frame, n_jobs=1)
     apart = tacit.fit_table([frame.iloc[:70], frame.iloc[70:]], n_jobs=1)
     assert apart.score(frame) == pytest.approx(together.score(frame), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [tacit.KernelTree(), tacit.KernelTree(experts="tree"), tacit.GaussianTree()],
+    ids=["experts", "tree", "Gaussian"],
+)
+def test_drawn_counts_are_whole_and_other_numbers_are_not(model):
+    rng = np.random.default_rng(3)
+    visits = rng.poisson(np.where(GROUP, 40.0, 15.0))
+    drawn = model.fit(TABLE | {"visits": visits}).sample(50, random_state=0)
+    counts = np.asarray(drawn["visits"], dtype=np.float64)
+    assert np.array_equal(counts, np.rint(counts))
+    assert (counts >= 0).all()
+    sizes = np.asarray(drawn["size"], dtype=np.float64)
+    assert not np.array_equal(sizes, np.rint(sizes))

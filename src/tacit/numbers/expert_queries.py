@@ -248,4 +248,4 @@ class ExpertQueries(KernelQueries):
         with self._threads():
             columns = mixture.sample(rows, n_samples, rng, soft)
         table = rows.take(np.zeros(n_samples, dtype=np.int64))
-        return decode_mixed(table.filled(columns), like=like)
+        return decode_mixed(table.filled_with_draws(columns), like=like)

@@ -329,12 +329,11 @@ class KernelQueries(NumberQueries, KernelRows):
 
     def _drawn_cells(self, table: MixedTable, rng: np.random.Generator) -> MixedTable:
         """The table with the missing cells of each row drawn together, given the others."""
-        from tacit.core.input.mixed_table import joined_rows, whole_counts
+        from tacit.core.input.mixed_table import joined_rows
 
         with self._threads():
             parts = [
-                rows.filled(whole_counts(drawn, self.schema_))
-                for rows, drawn in self._drawn_blocks(table, rng)
+                rows.filled_with_draws(drawn) for rows, drawn in self._drawn_blocks(table, rng)
             ]
         return joined_rows(parts)
 
@@ -372,7 +371,7 @@ class KernelQueries(NumberQueries, KernelRows):
     def _sample(
         self, n_samples: int, given: Given | None, rng: np.random.Generator, like: Any
     ) -> Any:
-        from tacit.core.input.mixed_table import decode_mixed, empty_mixed, whole_counts
+        from tacit.core.input.mixed_table import decode_mixed, empty_mixed
         from tacit.numbers.query.densities import sample_rows
 
         rows, soft = self._given_rows(given)
@@ -389,5 +388,5 @@ class KernelQueries(NumberQueries, KernelRows):
         columns: dict[int, NDArray[Any]] = dict(enumerate(drawn.columns))
         for leaf in evidence.signed:
             columns[leaf] = np.full(n_samples, rows.column(leaf)[0])
-        table = empty_mixed(n_samples, self.schema_).filled(whole_counts(columns, self.schema_))
+        table = empty_mixed(n_samples, self.schema_).filled_with_draws(columns)
         return decode_mixed(table, like=like)

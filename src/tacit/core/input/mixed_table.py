@@ -205,24 +205,22 @@ class MixedTable:
                 codes[:, stored] = np.where(old_codes < 0, values, old_codes)
         return MixedTable(self.schema, numbers, codes, self.weights)
 
+    def filled_with_draws(self, columns: Mapping[int, NDArray[Any]]) -> MixedTable:
+        """The same with drawn values: those of counts are rounded to whole numbers from zero."""
+        counts = [
+            j
+            for j in self.schema.continuous
+            if j in columns and self.schema.columns[j].unit == "count"
+        ]
+        whole = {place: np.maximum(np.rint(columns[place]), 0.0) for place in counts}
+        return self.filled({**columns, **whole})
+
 
 def empty_mixed(n_rows: int, schema: MixedSchema, weights: Floats | None = None) -> MixedTable:
     """A table in which every cell is missing."""
     numbers = np.full((n_rows, len(schema.continuous)), np.nan, order="F")
     codes = empty_codes(n_rows, Schema(tuple(schema.columns[j] for j in schema.categorical)))
     return MixedTable(schema, numbers, codes, weights)
-
-
-def whole_counts(
-    columns: Mapping[int, NDArray[Any]], schema: MixedSchema
-) -> dict[int, NDArray[Any]]:
-    """Drawn columns with those of counts rounded to whole numbers from zero."""
-    return {
-        place: np.maximum(np.rint(values), 0.0)
-        if schema.columns[place].unit == "count" and place in schema.continuous
-        else values
-        for place, values in columns.items()
-    }
 
 
 def joined_rows(parts: Sequence[MixedTable]) -> MixedTable:

@@ -134,7 +134,7 @@ def sampled_table(
         block = scores.coordinates_of(place)
         rows[:, block] = codes[:, None] == np.arange(block.stop - block.start)
         columns[place] = codes
-    return table.filled(columns)
+    return table.filled_with_draws(columns)
 
 
 def mixture_quantiles(weights: Array, mean: Array, scale: Array, levels: Array) -> Array:
