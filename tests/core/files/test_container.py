@@ -12,6 +12,8 @@ from hypothesis.extra import numpy as npst
 from safetensors.numpy import load_file, save_file
 
 import tacit
+from oracles.stored_again import FOLDER
+from tacit.core.files import container
 from tacit.core.files.container import FORMAT, read_file, write_file
 from tacit.errors import ArgumentError, ArgumentTypeError, FileFormatError, MissingDataError
 
@@ -128,6 +130,30 @@ def test_every_cut_and_every_addition_is_refused(path):
         path.write_bytes(content)
         with pytest.raises(FileFormatError):
             read_file(path)
+
+
+@pytest.mark.parametrize("stored", sorted(FOLDER.glob("*-3*.tacit")), ids=lambda one: one.stem)
+def test_flipped_bits_of_every_stored_file_are_refused(stored, tmp_path):
+    whole, rng = stored.read_bytes(), np.random.default_rng(0)
+    places = {*range(0, 8), len(whole) - 1, *rng.integers(len(whole), size=40).tolist()}
+    for place in places:
+        flipped = whole[place] ^ 1 << int(rng.integers(8))
+        (tmp_path / "m.tacit").write_bytes(whole[:place] + bytes([flipped]) + whole[place + 1 :])
+        with pytest.raises(FileFormatError):
+            tacit.load(tmp_path / "m.tacit")
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_read_again(path, monkeypatch):
+    check, replaced = container._check_digest, []
+
+    def replace_and_check(*arguments):
+        if not replaced:
+            replaced.append(True)
+            write_file(path, {**HEADER, "estimator": "ChowLiuTree"}, ARRAYS)
+        check(*arguments)
+
+    monkeypatch.setattr(container, "_check_digest", replace_and_check)
+    assert read_file(path)[0]["estimator"] == "ChowLiuTree"
 
 
 def test_changed_content_is_reported_as_damage(path):

@@ -72,6 +72,15 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise FileWriteError(f"{str(path)!r} cannot be written: {reason}") from error
 
 
+def version_of(path: str | os.PathLike[str]) -> tuple[int, ...]:
+    """Differs if a file or folder was replaced; empty where nothing is there."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return ()
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
 def check_path(path: Any) -> None:
     """Raise an `ArgumentTypeError` unless a path is one, an `ArgumentError` where it has a NUL character."""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):

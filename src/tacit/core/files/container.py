@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import __version__
-from tacit.core.files.atomic import atomic_path, check_folder, check_path
+from tacit.core.files.atomic import atomic_path, check_folder, check_path, version_of
 from tacit.core.files.json_values import from_json, to_json
 from tacit.core.input.missing_files import is_file, missing_file
 from tacit.errors import ArgumentError, FileFormatError, FileWriteError
@@ -110,11 +110,22 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, N
     FileFormatError
         The file is truncated, damaged, was not written by Tacit, or is of a newer format.
     """
-    from safetensors import SafetensorError, safe_open
-
     check_path(path)
     if not is_file(path):
         raise missing_file(path, "model file")
+    while True:
+        version = version_of(path)
+        try:
+            return _read(path)
+        except FileFormatError as error:
+            if version_of(path) == version:
+                raise FileFormatError(f"{str(path)!r} {error}") from error
+        # Another process has replaced the file: the digest may be that of the new one.
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    from safetensors import SafetensorError, safe_open
+
     arrays: dict[str, NDArray[Any]] = {}
     try:
         with safe_open(path, framework="numpy") as file:
@@ -129,11 +140,7 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, N
                     )
                 arrays[name] = file.get_tensor(name)
     except SafetensorError as error:
-        raise FileFormatError(
-            f"{str(path)!r} is not a model file, or only a part of one ({error})"
-        ) from error
-    except FileFormatError as error:
-        raise FileFormatError(f"{str(path)!r} {error}") from error
+        raise FileFormatError(f"is not a model file, or only a part of one ({error})") from error
     return header, arrays
 
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.files.atomic import check_folder, replace_folder
+from tacit.core.files.atomic import check_folder, replace_folder, version_of
 from tacit.core.files.json_values import from_json, to_json
 from tacit.core.files.temporary import sync_file, sync_folder, temporary_folder
 from tacit.core.input.missing_files import near_name
@@ -169,27 +169,18 @@ def read_counts(path: str | os.PathLike[str]) -> tuple[GramCounts, dict[str, Any
         guess = f"but there is {near!r}" if near else "write one with `tacit lm count`"
         raise MissingDataError(f"there is no folder of counts {str(path)!r}; {guess}")
     while True:
-        version = _version(folder)
+        version = version_of(folder)
         try:
             header = _header(folder)
             counts = _checked(folder, header)
-            if _version(folder) == version:
+            if version_of(folder) == version:
                 return counts, dict(header["notes"])
         except _DAMAGE as error:
-            if _version(folder) == version:
+            if version_of(folder) == version:
                 raise FileFormatError(
                     f"the counts in {str(path)!r} are damaged: {error}"
                 ) from error
         # Another process has replaced the folder: some of this may be of the old one.
-
-
-def _version(folder: Path) -> tuple[int, ...]:
-    """Differs if a folder was replaced."""
-    try:
-        status = folder.stat()
-    except OSError:
-        return ()
-    return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 def _header(folder: Path) -> dict[str, Any]:
