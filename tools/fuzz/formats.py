@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
+import json
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from model_files import STORED, Mutant
-from mutations import Rng, mutated_bytes, mutated_text, pick
+import numpy as np
+from model_files import OPEN, STORED, Mutant
+from mutations import Rng, mutated_arrays, mutated_bytes, mutated_plain, mutated_text, pick
 from outcomes import Question, answers_to
 
+_HEADER = "counts.json"
 Read = Callable[[Path], dict[str, Question]]
 
 _BIF = """network unknown {}
@@ -71,7 +75,7 @@ _CSV = "colour,size,weight\n" + "".join(
 
 
 class FormatTarget:
-    """A file of some format, or a folder of files.
+    """A file of some format.
 
     Parameters
     ----------
@@ -80,14 +84,10 @@ class FormatTarget:
         The first one is what the reader is given.
     read : callable
         Reads the path, and gives questions about what was read.
-    is_folder : bool
-        Whether the reader is given the folder itself.
     """
 
-    def __init__(
-        self, name: str, files: dict[str, bytes], read: Read, *, is_folder: bool = False
-    ) -> None:
-        self.name, self._files, self._read, self._is_folder = name, files, read, is_folder
+    def __init__(self, name: str, files: dict[str, bytes], read: Read) -> None:
+        self.name, self._files, self._read = name, files, read
 
     @cached_property
     def original(self) -> dict[str, bytes]:
@@ -103,8 +103,7 @@ class FormatTarget:
 
     def ask(self, folder: Path) -> dict[str, Any]:
         """The answers of what the files in a folder hold."""
-        path = folder if self._is_folder else folder / next(iter(self._files))
-        return answers_to(self._read(path))
+        return answers_to(self._read(folder / next(iter(self._files))))
 
 
 def _documents(form: str = "auto") -> Read:
@@ -229,8 +228,6 @@ def _parquet() -> bytes:
 
 
 def _npz() -> bytes:
-    import numpy as np
-
     sink = io.BytesIO()
     np.savez(
         sink, words=np.array(["cat", "dog"]), vecs=np.array([[0.5, 1.0, 2.0], [1.0, 0.0, 3.0]])
@@ -238,9 +235,55 @@ def _npz() -> bytes:
     return sink.getvalue()
 
 
-def _folder_of_counts() -> dict[str, bytes]:
-    folder = STORED / "language-1.counts"
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+class CountsTarget:
+    """A folder of counts, of format 1 or of format 2, which has digests."""
+
+    def __init__(self, number: int) -> None:
+        self.name, self._number = f"counts folder {number}", number
+
+    @cached_property
+    def original(self) -> dict[str, bytes]:
+        """The files before any mutation."""
+        folder = STORED / "language-1.counts"
+        header = json.loads((folder / _HEADER).read_bytes())
+        return self._folder(
+            header, {path.name: np.load(path) for path in sorted(folder.glob("*.npy"))}
+        )
+
+    def mutant(self, rng: Rng, other: bytes) -> Mutant:
+        """Bytes of one file changed, or the content edited and signed again."""
+        files = dict(self.original)
+        if rng.random() < 0.4:
+            name = pick(rng, sorted(files))
+            files[name] = mutated_bytes(rng, files[name], other)
+            return Mutant(files, damaged=self._number > 1)
+        header = json.loads(files.pop(_HEADER))
+        if rng.random() < 0.4:
+            header = mutated_plain(rng, header, ("format", "digest"))
+            return Mutant(files | {_HEADER: self._header(header)}, damaged=False)
+        arrays = {name: np.load(io.BytesIO(content)) for name, content in files.items()}
+        return Mutant(self._folder(header, mutated_arrays(rng, arrays)), damaged=False)
+
+    def ask(self, folder: Path) -> dict[str, Any]:
+        """The answers of a model that is learnt from the counts."""
+        return answers_to(_counts(folder))
+
+    def _folder(self, header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, bytes]:
+        files = {}
+        for name, array in arrays.items():
+            np.save(sink := io.BytesIO(), array)
+            files[name] = sink.getvalue()
+        if self._number > 1:
+            digests = {name: hashlib.sha256(files[name]).hexdigest() for name in files}
+            header = header | {"format": self._number, "digests": digests}
+        return files | {_HEADER: self._header(header)}
+
+    def _header(self, header: dict[str, Any]) -> bytes:
+        if self._number == 1:
+            return json.dumps(header).encode()
+        before, _, after = json.dumps({**header, "digest": OPEN}).rpartition(OPEN)
+        digest = hashlib.sha256(f"{before}{OPEN}{after}".encode()).hexdigest()
+        return f"{before}{digest}{after}".encode()
 
 
 def format_targets() -> list[FormatTarget]:
@@ -286,4 +329,4 @@ def format_targets() -> list[FormatTarget]:
         FormatTarget(name, {file: text.encode() if isinstance(text, str) else text}, read)
         for name, file, text, read in texts
     ]
-    return [*targets, FormatTarget("counts folder", _folder_of_counts(), _counts, is_folder=True)]
+    return [*targets, CountsTarget(1), CountsTarget(2)]

@@ -18,7 +18,7 @@ import tacit
 
 STORED = Path(__file__).parents[2] / "tests" / "files" / "stored"
 
-_OPEN = "0" * 64  # in place of the digest
+OPEN = "0" * 64  # in place of the digest
 _OWN = ("version", "digest")
 
 
@@ -85,7 +85,7 @@ def signed(header: dict[str, Any], arrays: dict[str, Any], *, doubled: bool = Fa
     from safetensors.numpy import save
 
     with_digest = header.get("format", 3) == 3 or "digest" in header
-    text = json.dumps({**header, "digest": _OPEN} if with_digest else header)
+    text = json.dumps({**header, "digest": OPEN} if with_digest else header)
     if doubled:
         text = text.replace("{", '{"arguments": {}, ', 1)
     content = {name: np.array(array, order="C") for name, array in arrays.items()}
@@ -96,7 +96,7 @@ def _with_digest(content: bytes) -> bytes:
     """The bytes with the digest in place of the zeros."""
     mark = b'\\"digest\\": \\"'
     digest = hashlib.sha256(content).hexdigest().encode()
-    return content.replace(mark + _OPEN.encode(), mark + digest, 1)
+    return content.replace(mark + OPEN.encode(), mark + digest, 1)
 
 
 def _other_container(rng: Rng, content: bytes) -> bytes:
@@ -112,9 +112,9 @@ def _other_container(rng: Rng, content: bytes) -> bytes:
         return struct.pack("<Q", len(deep)) + deep + rest
     plain = json.loads(head.get("__metadata__", {}).get("tacit", "{}"))
     if "digest" in plain:
-        head["__metadata__"]["tacit"] = json.dumps({**plain, "digest": _OPEN})
+        head["__metadata__"]["tacit"] = json.dumps({**plain, "digest": OPEN})
     if what == 2:
-        text = '{"estimator": "LatentTree", "format": 3, "digest": "' + _OPEN + '", "arguments": '
+        text = '{"estimator": "LatentTree", "format": 3, "digest": "' + OPEN + '", "arguments": '
         head["__metadata__"] = {"tacit": text + "[" * 100_000 + "]" * 100_000 + "}"}
     else:
         entries = {name: head[name] for name in head if name != "__metadata__"}

@@ -135,7 +135,7 @@ def test_every_cut_and_every_addition_is_refused(path):
 @pytest.mark.parametrize("stored", sorted(FOLDER.glob("*-3*.tacit")), ids=lambda one: one.stem)
 def test_flipped_bits_of_every_stored_file_are_refused(stored, tmp_path):
     whole, rng = stored.read_bytes(), np.random.default_rng(0)
-    places = {*range(0, 8), len(whole) - 1, *rng.integers(len(whole), size=40).tolist()}
+    places = {*range(8), len(whole) - 1, *rng.integers(len(whole), size=40).tolist()}
     for place in places:
         flipped = whole[place] ^ 1 << int(rng.integers(8))
         (tmp_path / "m.tacit").write_bytes(whole[:place] + bytes([flipped]) + whole[place + 1 :])

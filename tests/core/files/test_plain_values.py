@@ -62,5 +62,15 @@ def test_a_damaged_text_is_a_format_error(text):
         from_json(text)
 
 
+def test_values_nest_a_hundred_deep_and_no_deeper():
+    deep = "[" * 101 + "]" * 101
+    assert to_json(from_json(deep)) == deep
+    for levels in (102, 480, 496):  # Python's stack would hold some of these, wherever it is called
+        with pytest.raises(FileFormatError, match="more than 100 lists and dicts"):
+            from_json("[" * levels + "]" * levels)
+    with pytest.raises(ArgumentTypeError, match="at most 100 lists and dicts"):
+        to_json([from_json(deep)])
+
+
 def test_a_damaged_mark_of_a_number_stays_what_it_is():
     assert from_json('{"$float": [1]}') == {"$float": [1]}

@@ -12,6 +12,7 @@ import numpy as np
 from tacit.errors import ArgumentTypeError, FileFormatError
 
 _FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_MOST_LEVELS = 100  # lists and dicts inside each other; far from what Python's stack holds
 
 
 def to_json(value: Any) -> str:
@@ -23,7 +24,8 @@ def to_json(value: Any) -> str:
     Raises
     ------
     ArgumentTypeError
-        Where something is neither text, number, boolean, None, nor a list or dict of these.
+        Where something is neither text, number, boolean, None, nor a list or dict of these, or where more
+        than 100 lists and dicts are inside each other.
 
     Examples
     --------
@@ -41,7 +43,7 @@ def from_json(text: str | bytes) -> Any:
         raise FileFormatError(f"not JSON: {error}") from error
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, level: int = 0) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if value is None or isinstance(value, bool):
@@ -52,10 +54,14 @@ def _plain(value: Any) -> Any:
         return int(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else {"$float": str(float(value))}
+    if level > _MOST_LEVELS and isinstance(value, list | tuple | Mapping):
+        raise ArgumentTypeError(
+            f"files hold at most {_MOST_LEVELS} lists and dicts inside each other, but here are more"
+        )
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain(item, level + 1) for item in value]
     if isinstance(value, Mapping):
-        return {_key(key): _plain(item) for key, item in value.items()}
+        return {_key(key): _plain(item, level + 1) for key, item in value.items()}
     raise ArgumentTypeError(
         f"{value!r} cannot be written to a file: it is a {type(value).__name__}, "
         f"not text, a number, a list or a dict"
@@ -67,11 +73,13 @@ def _key(key: Any) -> str:
     return f"${text}" if text.startswith("$") else text
 
 
-def _restored(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_restored(item) for item in value]
-    if not isinstance(value, dict):
+def _restored(value: Any, level: int = 0) -> Any:
+    if not isinstance(value, list | dict):
         return value
-    if set(value) == {"$float"}:
+    if isinstance(value, dict) and set(value) == {"$float"}:
         return _FLOATS[value["$float"]] if value["$float"] in list(_FLOATS) else value
-    return {key.removeprefix("$"): _restored(item) for key, item in value.items()}
+    if level > _MOST_LEVELS:
+        raise FileFormatError(f"more than {_MOST_LEVELS} lists and dicts are inside each other")
+    if isinstance(value, list):
+        return [_restored(item, level + 1) for item in value]
+    return {key.removeprefix("$"): _restored(item, level + 1) for key, item in value.items()}
