@@ -16,6 +16,7 @@ MODELS = {
         2, n_basis=4, bandwidth=1.0, n_components=2, max_iter=20
     ),
     "kernel-hmm-1-kernels": lambda: KernelHMM(2, "spectral", bandwidth=0.5),
+    "kernel-hmm-3-vectors": lambda: KernelHMM(2, "spectral", bandwidth=3.0),
 }
 
 
@@ -28,8 +29,20 @@ def series(n=300, seed=0):
     return values
 
 
+def vectors(n=80, seed=0):
+    """The same in two columns."""
+    return np.column_stack([series(n, seed), series(n, seed + 10)])
+
+
 def answers(model):
     """Numbers that depend on everything that is stored."""
+    if len(model.names_) > 1:
+        queries = vectors(30, seed=1)
+        return {
+            "log_predictive": model.log_predictive(queries).tolist(),
+            "mean": float(model.expectation(queries, target="x1")),
+            "filter": model.filter(queries)[-1].tolist(),
+        }
     queries = series(30, seed=1)
     return {
         "log_predictive": model.log_predictive(queries).tolist(),
@@ -45,6 +58,6 @@ if __name__ == "__main__":
     for name, make in MODELS.items():
         path = FOLDER / f"{name}.tacit"
         if not path.exists():
-            model = make().fit(series())
+            model = make().fit(vectors() if name.endswith("vectors") else series())
             model.save(path)
             path.with_suffix(".json").write_text(json.dumps(answers(model), indent=1) + "\n")

@@ -15,6 +15,7 @@ MODELS = {
     "hmm-1-tables": lambda: HMM(2, max_iter=20),
     "hmm-1-operators": lambda: HMM(2, "spectral"),
     "hmm-1-numbers": lambda: HMM(2, emissions="gaussian", max_iter=20),
+    "hmm-3-poisson": lambda: HMM(2, emissions="poisson", max_iter=20),
 }
 
 
@@ -38,8 +39,19 @@ def numbers(n=40, seed=0):
     return list(values)
 
 
+def counts(n=40, seed=0):
+    """Rows of two counts in two states, with gaps."""
+    rng = np.random.default_rng(seed)
+    states = np.cumsum(rng.random((n, 10)) < 0.2, axis=1) % 2
+    values = rng.poisson(np.array([[2.0, 9.0], [11.0, 1.0]])[states]).astype(float)
+    values[1, 3, 0] = np.nan
+    return list(values)
+
+
 def data_for(name, seed=0):
     """What a model is fitted with or asked about."""
+    if name.endswith("poisson"):
+        return counts(seed=seed)
     return numbers(seed=seed) if name.endswith("numbers") else sequences(seed=seed)
 
 
@@ -50,7 +62,7 @@ def answers(name, model):
         "score": model.score_samples(queries).tolist(),
         "filter": [states.tolist() for states in model.filter(queries)],
     }
-    if name.endswith("numbers"):
+    if name.endswith(("numbers", "poisson")):
         return said | {"next": np.asarray(model.expectation(queries)).tolist()}
     return said | {"next": model.predict_next_proba(queries).tolist()}
 

@@ -19,11 +19,23 @@ MODELS = {
     "kernel-tree-2-mixture": lambda: KernelTree(2, n_components=2, n_bins=3, blend=False),
     "kernel-tree-3-experts": lambda: KernelTree(2, "star", n_bins=4, blend=False),
     "kernel-tree-3-atoms": lambda: KernelTree(2, "star", n_bins=4, blend=False),
+    "kernel-tree-3-neighbours": lambda: KernelTree(2, "star", n_bins=6, experts=()),
+    "kernel-tree-3-groups": lambda: KernelTree(
+        2, "star", "spectral", kernel="laplacian", groups={"both": ["été; 'a'", "b"]}, n_features=8
+    ),
+    "kernel-tree-3-observed": lambda: KernelTree(
+        structure="chow-liu", learn="spectral", n_features=8, blend=False
+    ),
 }
 
 
-def rows(n_rows=150, seed=0, *, atoms=False):
-    """Numbers, some of them missing or often zero, and categories that all lean on one number."""
+def rows(n_rows=150, seed=0, *, atoms=False, repeats=False):
+    """Numbers, some of them missing or often zero, and categories that all lean on one number.
+
+    With repeats: rows that are near one of twelve.
+    """
+    if repeats:
+        return repeated_rows(n_rows, seed)
     rng = np.random.default_rng(seed)
     z = rng.choice([-1.0, 1.0], size=n_rows)
     noise = rng.normal(size=(n_rows, 4))
@@ -36,11 +48,32 @@ def rows(n_rows=150, seed=0, *, atoms=False):
     }
 
 
+def repeated_rows(n_rows, seed):
+    """Rows that are near one of twelve."""
+    kinds = np.random.default_rng(0).uniform(-3, 3, size=(12, 2))
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(12, size=n_rows)
+    numbers = (kinds[drawn] + 0.02 * rng.normal(size=(n_rows, 2))).round(6)
+    return {
+        "été; 'a'": numbers[:, 0].tolist(),
+        "b": numbers[:, 1].tolist(),
+        "size": np.array(["s", "m", "l"])[drawn % 3].tolist(),
+        "flag": (drawn < 6).tolist(),
+    }
+
+
 def answers(model):
     """Numbers that depend on everything that is stored."""
     atoms = bool(model.atoms_)
-    queries = {name: column[:8] for name, column in rows(seed=1, atoms=atoms).items()}
+    repeats = getattr(model.blend_, "neighbours", None) is not None
+    queries = {
+        name: column[:8] for name, column in rows(seed=1, atoms=atoms, repeats=repeats).items()
+    }
     known = {}
+    if repeats:
+        gaps = queries | {"b": [None, *queries["b"][1:]], "size": [*queries["size"][:7], None]}
+        imputed = model.impute(gaps)
+        known["imputed"] = [float(imputed["b"][0]), ["s", "m", "l"].index(imputed["size"][7])]
     if atoms:
         known["atoms"] = model.atom_probabilities(queries, "été; 'a'").ravel().tolist()
     return known | {
@@ -58,6 +91,7 @@ if __name__ == "__main__":
     for name, make in MODELS.items():
         path = FOLDER / f"{name}.tacit"
         if not path.exists():
-            model = make().fit(rows(atoms=name.endswith("atoms")))
+            repeats = name.endswith("neighbours")
+            model = make().fit(rows(atoms=name.endswith("atoms"), repeats=repeats))
             model.save(path)
             path.with_suffix(".json").write_text(json.dumps(answers(model), indent=1) + "\n")

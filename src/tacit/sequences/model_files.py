@@ -14,7 +14,7 @@ from tacit.core.files.header_values import integer, number, symbols
 from tacit.core.files.ranges import moderate, probabilities
 from tacit.core.files.saved_model import ModelFile, renamed
 from tacit.messages.network import Dense, Hadamard
-from tacit.sequences.emissions import EMISSIONS
+from tacit.sequences.emissions import EMISSIONS, emission_of
 from tacit.sequences.emissions.categorical import CHAIN_TABLES
 from tacit.sequences.model.automata import Automaton, AutomatonTables
 from tacit.sequences.model.chains import Operators
@@ -38,6 +38,12 @@ def _fits(
     if isinstance(step, Hadamard) and emit[0].shape[1] != len(initial):
         return "has a step that takes messages of another length than those of its columns"
     return None
+
+
+def _of_one_kind(symbols_: Any, names_: Any, parameters_: Any, **_: Any) -> str | None:
+    if emission_of(parameters_).numbers:
+        return "has symbols, but its states emit numbers" if symbols_ else None
+    return "has columns of numbers, but its states emit symbols" if names_ else None
 
 
 def _ngrams(tables: NDArray[np.float64], order: int) -> Ngrams:
@@ -200,6 +206,7 @@ HMM_FILE = ModelFile(
     ),
     arguments={"features": plain_features},
     upgrade=_upgrade_hmm,
+    check=_of_one_kind,
 )
 KERNEL_HMM_FILE = ModelFile(
     _NAMES,

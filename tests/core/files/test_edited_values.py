@@ -64,6 +64,26 @@ def test_features_that_are_not_those_of_the_kernel_are_refused(stored):
         tacit.load(stored("kernel-hmm-3-kernels", change))
 
 
+@pytest.mark.parametrize("value", [0.0, 1e-300, 1e13, 1e308])
+def test_mean_counts_that_cannot_be_drawn_from_are_refused(stored, value):
+    def change(_, arrays):
+        arrays["parameters.rates"][0, 1] = value
+
+    with pytest.raises(FileFormatError, match=r"rates.* is not between"):
+        tacit.load(stored("hmm-3-poisson", change))
+
+
+@pytest.mark.parametrize("name", ["hmm-3-poisson", "hmm-3-numbers", "hmm-3-tables"])
+def test_symbols_beside_states_that_emit_numbers_and_columns_beside_others_are_refused(
+    stored, name
+):
+    def change(header, _):
+        header["names" if header["symbols"] else "symbols"] = ["a"]
+
+    with pytest.raises(FileFormatError, match="but its states emit"):
+        tacit.load(stored(name, change))
+
+
 @pytest.mark.parametrize("value", [1.0, 7.0, 1e30])
 def test_a_threshold_that_leaves_no_tree_is_refused(stored, value):
     def change(header, _):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em
 from tacit.core.files.fields import Array as ArrayField
 from tacit.core.files.fields import Field, Record
-from tacit.core.files.ranges import positive, probabilities
+from tacit.core.files.ranges import probabilities, within
 from tacit.core.linalg.cells import cells_of
 from tacit.core.progress import Report
 from tacit.errors import DataError
@@ -87,7 +87,7 @@ class Poisson(NumberEmission):
             PoissonChain,
             Field("initial", ArrayField("state", probabilities)),
             Field("transitions", ArrayField("state state", probabilities)),
-            Field("rates", ArrayField("state column", positive)),
+            Field("rates", ArrayField("state column", within(LEAST_RATE, LARGEST_RATE))),
         )
     }
 
