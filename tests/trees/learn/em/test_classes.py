@@ -288,6 +288,18 @@ def test_of_several_starts_the_one_with_the_highest_objective_is_taken(seed):
             assert np.array_equal(tables, alone[0] if best is None else best.values)
 
 
+def test_the_start_of_a_single_class_is_the_counts_of_all_rows():
+    layout, codes, weights = random_case(4, k=1)
+    expect = ClassExpectation(layout, codes, weights)
+    (start,) = class_starts(expect.codes, expect.weights, expect.starts, expect.marginals, 1)
+    counts = [
+        weights[codes[:, column] == code].sum()
+        for column, card in enumerate(layout.columns[:-1])
+        for code in range(card)
+    ]
+    assert start == pytest.approx(np.array([*counts, weights.sum()])[:, None])
+
+
 @given(st.integers(0, 300))
 def test_different_rows_are_those_of_numpy(seed):
     rng = np.random.default_rng(seed)

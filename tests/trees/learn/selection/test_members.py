@@ -1,6 +1,7 @@
 """Latent classes, the Chow-Liu tree, independent columns and few states as members of the mixture."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from tacit.core.progress import silent
 from tacit.errors import ArgumentError
 from tacit.messages.mixture import Mixture
 from tacit.toy import random_tables, sample_codes
+from tacit.trees.learn.selection import combination
+from tacit.trees.learn.selection.combination import CLASSES_OF_SAMPLE, _classes_that_count
 from tacit.trees.learn.selection.forests import TrainingData
 from tacit.trees.learn.selection.members import (
     best_number,
@@ -192,3 +195,18 @@ def test_where_few_states_are_enough_many_are_skipped():
     model = LatentTree(n_jobs=1).fit(rows)
     assert "many states" in model.diagnostics_["skipped"]
     assert max(k for tree in model.trees_ for k in tree.node_states.values()) <= 12
+
+
+def test_many_classes_beside_few_states_are_tried_only_where_few_gain_anything(data, monkeypatch):
+    task, tried = SimpleNamespace(settings=Settings(), report=silent), []
+
+    def counting(structure, data, settings, report, candidates, tree=None):
+        tried.append(candidates)
+        return best_number(structure, data, settings, report, candidates, tree)
+
+    monkeypatch.setattr(combination, "best_number", counting)
+    truth = few_states_member("star", 3, data, Settings())
+    assert _classes_that_count(task, data, truth) is None
+    assert tried == [CLASSES_OF_SAMPLE[:1]]
+    assert _classes_that_count(task, data, independent_member(data, Settings())) == 4
+    assert tried[1:] == [CLASSES_OF_SAMPLE[:1], CLASSES_OF_SAMPLE]

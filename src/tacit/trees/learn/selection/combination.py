@@ -100,12 +100,21 @@ def few_are_enough(task: Task, data: TrainingData, record: dict[str, Any]) -> Fe
         f"many states and further trees: of a sample of {size} rows, {few.n_states} states are better "
         f"than {TRIAL_STATES} by more than {SURELY:g} standard errors"
     )
-    classes, _ = best_number("star", sample, task.settings, task.report, CLASSES_OF_SAMPLE)
-    if classes is None:
-        return FewStates(few.n_states, None)
-    both = Forest.of([few, classes], data.held_out_weights)
-    counts = surely_better(both.rows, few.rows, data.held_out_weights, SURELY)
-    return FewStates(few.n_states, classes.n_states if counts else None)
+    return FewStates(few.n_states, _classes_that_count(task, sample, few))
+
+
+def _classes_that_count(task: Task, sample: TrainingData, few: Simple) -> int | None:
+    """How many classes count in a mixture with the tree; many are tried only where few gain anything."""
+    weights, classes = sample.held_out_weights, None
+    for numbers, margin in ((CLASSES_OF_SAMPLE[:1], MARGIN), (CLASSES_OF_SAMPLE, SURELY)):
+        classes, _ = best_number("star", sample, task.settings, task.report, numbers)
+        if classes is None:
+            return None
+        both = Forest.of([few, classes], weights)
+        if not surely_better(both.rows, few.rows, weights, margin):
+            return None
+    assert classes is not None
+    return classes.n_states
 
 
 def select_mixture(

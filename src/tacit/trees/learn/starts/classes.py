@@ -59,6 +59,9 @@ def class_starts(
         points_of,
     )
 
+    if n_classes == 1:  # nothing to cluster
+        labels = np.zeros(len(codes), dtype=np.int64)
+        return [np.ascontiguousarray(cluster_counts(codes, weights, starts, labels, 1).T)]
     most_axes, n_clusters = (
         N_AXES,
         max(2 * n_classes, min(CLUSTERS_PER_CLASS * n_classes, ENOUGH_CLUSTERS)),
