@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.core.magnitudes import LARGEST, LEAST_SCALE, check_scale, largest_of
-from tacit.errors import DataError
+from tacit.errors import DataError, TacitError
 
 ROWS = {"x": [value / 16 for value in range(1, 65)], "y": ["a", "b", "b", "a"] * 16}
 
@@ -65,3 +65,41 @@ def test_zeros_have_no_scale_and_missing_numbers_no_size():
     assert largest_of(np.array([np.nan, -2.0, 1.0])) == 2.0
     assert largest_of(np.array([np.nan])) == 0.0
     assert largest_of(np.array([])) == 0.0
+
+
+HUGE = 10**5000  # no float, and Python refuses to write its digits
+
+
+@pytest.mark.parametrize(
+    ("model", "X"),
+    [
+        (tacit.GaussianMixtureMoments(2), [[1e200, 0.0], [0.0, 1.0], [1.0, 0.0]]),
+        (tacit.GaussianMixtureMoments(2), [[HUGE, 0.0], [0.0, 1.0], [1.0, 0.0]]),
+        (tacit.HMM(2, emissions="gaussian"), [[0.5, HUGE], [1.5, 2.5]]),
+        (tacit.HMM(2, emissions="gaussian"), np.array([0.5, HUGE], dtype=object)),
+        (tacit.KernelHMM(2), [[0.5, HUGE], [1.5, 2.5]]),
+        (tacit.TopicModel(2), [[HUGE, 1], [2, 3]]),
+    ],
+    ids=["mixture", "huge", "list", "array", "kernels", "counts"],
+)
+def test_number_that_is_too_large_is_refused_by_every_model_of_numbers(model, X):
+    with pytest.raises(TacitError, match=r"too large|at most"):
+        model.fit(X)
+
+
+def test_arguments_that_are_no_floats_are_refused():
+    model = tacit.KernelTree(effort="low").fit(ROWS)
+    mixture = tacit.GaussianMixtureMoments(1).fit(np.random.default_rng(0).normal(size=(20, 2)))
+    language = tacit.KneserNeyLM(2).fit([["a", "b"]] * 9)
+    for ask in (
+        lambda: model.quantiles(ROWS, "x", HUGE),
+        lambda: model.sample(2, given={"x": HUGE}),
+        lambda: model.query("y", given={"x": HUGE}),
+        lambda: model.predict_proba({"x": [HUGE]}, "y"),
+        lambda: mixture.sample(2, given={"x0": HUGE}),
+        lambda: tacit.MixedLM([language, language], weights=[HUGE, 1]).fit([["a", "b"]]),
+        lambda: tacit.hierarchical_decomposition([[HUGE, 1], [1, 2]], "(a,b);", 1),
+        lambda: tacit.KernelTree(learn="spectral", kernel=lambda _: [HUGE]).fit(ROWS),
+    ):
+        with pytest.raises(TacitError):
+            ask()

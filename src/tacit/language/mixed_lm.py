@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import shown
 from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.language.language_queries import LanguageModel
@@ -128,11 +129,11 @@ class MixedLM(LanguageModel):
         """Check weights and keep them, with what the models have in common."""
         models = self._checked_models()
         wrong = ArgumentError(
-            f"weights={values!r}; give {len(models)} numbers of at least 0 that sum to 1"
+            f"weights={shown(values)}; give {len(models)} numbers of at least 0 that sum to 1"
         )
         try:
             weights = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise wrong from error
         good = weights.shape == (len(models),) and bool((weights >= 0).all())
         if not (good and abs(weights.sum() - 1) < 1e-9):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import DensityMixin
@@ -16,6 +16,7 @@ from tacit.core.arguments import (
     check_rows,
     generator_from,
 )
+from tacit.core.magnitudes import check_magnitudes
 from tacit.core.model import Counted, Model, checked_summary
 from tacit.errors import ArgumentTypeError, ConvergenceWarning, DataError, RankError
 from tacit.numbers.model_files import MIXTURE_FILE
@@ -159,7 +160,7 @@ class GaussianMixtureMoments(Counted, DensityMixin, Model):
 
         from tacit.core.input.examples import Examples
 
-        rows = check_array(X, dtype="float64")
+        rows = _rows_by(lambda: check_array(X, dtype="float64"))
         return Examples(len(rows), lambda chosen: rows[chosen])
 
     @property
@@ -299,11 +300,16 @@ class GaussianMixtureMoments(Counted, DensityMixin, Model):
         return self._checked_rows(X, reset=False)
 
     def _checked_rows(self, X: Any, **how: Any) -> Array:
-        """Rows of finite numbers, as scikit-learn checks them."""
-        try:
-            rows: Array = validate_data(self, X, dtype="float64", **how)
-        except TypeError as error:
-            raise ArgumentTypeError(str(error)) from error
-        except ValueError as error:
-            raise DataError(str(error)) from error
-        return rows
+        return _rows_by(lambda: validate_data(self, X, dtype="float64", **how))
+
+
+def _rows_by(check: Callable[[], Any]) -> Array:
+    """Rows of finite numbers, as a function of scikit-learn checks them."""
+    try:
+        rows: Array = check()
+    except TypeError as error:
+        raise ArgumentTypeError(str(error)) from error
+    except (ValueError, OverflowError) as error:
+        raise DataError(str(error)) from error
+    check_magnitudes(rows, "X")
+    return rows

@@ -106,7 +106,7 @@ def _numbers(series: ArrayLike, n_ahead: int) -> Array:
     """The sequence followed by `n_ahead` missing numbers."""
     try:
         numbers = np.asarray(series, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"forecast draws one sequence of numbers: {error}") from error
     if numbers.ndim not in {1, 2} or len(numbers) + n_ahead == 0:
         raise DataError(

@@ -263,7 +263,7 @@ class LikelihoodClassifier(ClassifierMixin, Model):
             given = [given[name] for name in classes.tolist()]
         try:
             priors = np.array(given, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise wrong from error
         if priors.shape != (n_classes,) or not (priors >= 0).all() or abs(priors.sum() - 1) > 1e-9:
             raise wrong

@@ -129,7 +129,7 @@ class GivenFeatures:
         result = self.function(side)
         try:
             result = np.asarray(result, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ArgumentTypeError(
                 f"{whose} gave {type(result).__name__}, which is no array of numbers; return an array "
                 f"(row, feature)"
@@ -188,7 +188,7 @@ def _named_arrays(
 def _checked_array(given: Any, whose: str, name: Hashable, categories: tuple[Any, ...]) -> Array:
     try:
         array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentTypeError(f"{whose} is no array of numbers; give {_FORMS}") from error
     if array.ndim != 2 or len(array) != len(categories) or not array.shape[1]:
         raise ArgumentError(

@@ -196,7 +196,7 @@ def _heights_by(kernel: Callable[[Array], Any]) -> Array:
     """The kernel at all places, by the function of a user."""
     try:
         return np.asarray(kernel(_places()), dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentTypeError(
             f"the kernel cannot be computed of an array of distances ({error}); give a function that takes "
             f"an array of distances in bandwidths and returns one of the same shape"

@@ -103,5 +103,5 @@ def atom_summary(atoms: Sequence[float], masses: Sequence[float]) -> dict[Any, f
 def _numbers(name: str, values: ArrayLike) -> Array:
     try:
         return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(f"{name} must be numbers: {error}") from error

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.table import unknown_column_text
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ArgumentTypeError, ColumnError
 from tacit.numbers.model.gaussian_mixture import SphericalMixture
 
@@ -98,8 +99,8 @@ def given_row(names: Sequence[Any], given: Mapping[Any, float] | None) -> Array 
             raise ColumnError(unknown_column_text(name, names))
         try:
             known[names.index(name)] = float(value)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(f"given[{name!r}]={value!r} is not a number") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ArgumentError(f"given[{name!r}]={shown(value)} is not a number") from error
     if np.isinf(known).any():
         raise ArgumentError("given holds an infinite number; give finite ones")
     return known

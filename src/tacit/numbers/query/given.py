@@ -108,8 +108,8 @@ def _one_number(name: Hashable, value: Any) -> float:
     plain = plain_value(value, str(name))
     try:
         number = np.nan if plain is None else float(plain)
-    except ValueError as error:
-        raise DataError(f"column {name!r} holds numbers; {value!r} is not a number") from error
+    except (ValueError, OverflowError) as error:
+        raise DataError(f"column {name!r} holds numbers; {shown(value)} is not a number") from error
     if np.isinf(number):
         raise DataError(f"column {name!r} is given as {value!r}; give a finite number")
     return number

@@ -178,7 +178,7 @@ def _check_array(X: NDArray[Any]) -> None:
             X.astype(np.float64)
         except TypeError as error:
             raise ArgumentTypeError(f"the sequence does not hold numbers alone: {error}") from error
-        except ValueError:
+        except (ValueError, OverflowError):
             pass  # reported when the values are read
 
 
@@ -246,7 +246,7 @@ def _rows(values: Any, number: int | None) -> tuple[Array, tuple[str, ...]]:
         raise DataError(f"{subject} is {kind}; sparse input and complex data not supported")
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{subject} does not hold numbers alone: {error}") from error
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
         raise DataError(

@@ -279,7 +279,7 @@ def _numbers(X: Any) -> Any:
         )
     try:
         return X.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentTypeError(
             f"counts are whole numbers, but the matrix holds something else ({error}); documents of words "
             f"are lists (X.tolist())"

@@ -117,7 +117,7 @@ def _code(column: Column, value: Any, unknown: str) -> int:
 def _likelihoods(name: Hashable, values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     try:
         return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f"likelihoods of column {name!r} must be numbers, one for each category: {error}; "
             f"categories are given as a single value or a set"

@@ -170,7 +170,7 @@ def _checked(tensor: Any) -> Array:
         if np.iscomplexobj(tensor):
             raise TypeError("complex numbers")
         array = np.asarray(tensor, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentTypeError(
             f"the tensor is no array of real numbers, but a {type(tensor).__name__}; give an array of floats"
         ) from error
