@@ -1,10 +1,13 @@
 """Wrong types and extreme values at the public doors are refused in one short line."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import tacit
 from tacit.errors import LONGEST_MESSAGE, TacitError
+from tacit.language import kenlm
 
 RNG = np.random.default_rng(0)
 ROWS = {f"x{i}": RNG.integers(3, size=40) for i in range(4)}
@@ -17,6 +20,10 @@ PATHS = [None, 3, 1.5, [], HUGE, b"m", object(), "a\0b", TOO_LONG]
 
 def kind(value):
     return type(value).__name__
+
+
+def kinds(pair):
+    return " ".join(map(kind, pair))
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +42,20 @@ def refused(call, *args, **kwargs):
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: type(path).__name__)
 def test_path_of_a_wrong_kind_is_refused(tree, path):
     refused(tree.save, path)
-    refused(tacit.load, path)
+    for reader in (
+        tacit.load,
+        tacit.Topology.from_newick,
+        tacit.LatentTree.from_bif,
+        tacit.BackoffLM.from_arpa,
+        kenlm.Model,
+    ):
+        refused(reader, path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no such file on this system")
+def test_file_that_the_system_does_not_read_is_refused():
+    for reader in (tacit.load, tacit.Topology.from_newick, tacit.LatentTree.from_bif):
+        refused(reader, "/proc/self/mem")
 
 
 @pytest.mark.parametrize(
@@ -101,3 +121,29 @@ def test_words_and_columns_of_a_wrong_kind_are_refused(value):
     refused(tacit.KernelTree(continuous=value).fit, NUMBERS)
     refused(tacit.KernelTree(kernel=value).fit, NUMBERS)
     refused(tacit.KneserNeyLM(discounts=HUGE).fit, [["a", "b"]] * 9)
+
+
+def test_huge_integers_are_refused_where_a_column_or_a_symbol_is_meant(tree):
+    numbers = tacit.KernelTree(2, effort="low").fit(NUMBERS)
+    chain = tacit.HMM(n_states=2).fit(SEQUENCES)
+    for ask in (numbers.quantiles, numbers.expectation, numbers.conditional_density):
+        refused(ask, NUMBERS, HUGE)
+    refused(tree.to_bif, "t.bif", component=HUGE)
+    refused(chain.score, [[HUGE, "a"]])
+    refused(tacit.SpanParser().fit, [[("a", HUGE)]])
+    refused(tacit.GaussianMixtureMoments(1).fit(np.eye(3)).as_start, HUGE)
+
+
+@pytest.mark.parametrize(
+    "pair", [(HUGE, 1), (1, HUGE), (["a"], 1), ("a", "b"), ("a", None)], ids=kinds
+)
+def test_pairs_that_are_no_word_with_a_count_are_refused(pair):
+    refused(tacit.TopicModel(2).fit, [[("a", 1), pair], [("b", 1)]])
+
+
+def test_functions_that_cannot_be_called_are_refused():
+    series = tacit.KernelHMM(2).fit(np.arange(30.0) % 7)
+    for model in (tacit.KernelTree(2, effort="low"), tacit.GaussianTree()):
+        refused(model.fit(NUMBERS).expectation, NUMBERS, "x0", 3)
+    refused(series.expectation, [[1.0, 2.0]], 3)
+    refused(series.expectation, [[1.0, 2.0]], target=np.zeros(2))

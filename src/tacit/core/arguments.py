@@ -42,7 +42,10 @@ def did_you_mean(value: object, known: Iterable[Any]) -> str:
 
 def near_to(value: object, known: Iterable[Any]) -> list[Any]:
     """The one of the known names that is near to a text, if any is."""
-    if isinstance(value, Integral) or len(text := str(value).casefold()) > _LONGEST_NAME:
+    if isinstance(value, Integral):
+        return []
+    text = (value if isinstance(value, str) else shown(value)).casefold()
+    if len(text) > _LONGEST_NAME:
         return []
     texts = {str(name).casefold(): name for name in known}
     near = difflib.get_close_matches(text, texts, n=1) if len(text) > 1 else []
@@ -68,6 +71,14 @@ def check_count(
         other += "" if word is None else f", or {word!r}"
         raise ArgumentError(f"{name}={shown(value)}; give an integer of at least 1{other}")
     _check_most(name, value)
+
+
+def check_function(value: Any) -> None:
+    """Raise an `ArgumentTypeError` unless the argument `function` is None or can be called."""
+    if value is not None and not callable(value):
+        raise ArgumentTypeError(
+            f"function={shown(value)}; give a function of an array of numbers, such as np.square"
+        )
 
 
 def check_rows(name: str, value: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.files.atomic import check_path
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.language.data.vocabulary import UNKNOWN
 from tacit.language.kneser_ney_lm import BackoffLM
@@ -98,6 +99,8 @@ class Model:
     def __init__(self, path: str | os.PathLike[str] | BackoffLM, config: Any = None) -> None:
         from tacit.core.files.load import load
 
+        if not isinstance(path, BackoffLM):
+            check_path(path)
         self.path = path if isinstance(path, BackoffLM) else os.fspath(path)
         if isinstance(path, BackoffLM):
             self._model = path

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import shown
 from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.messages.conditionals import conditionals
@@ -183,7 +184,9 @@ class KernelQueries(NumberQueries, KernelRows):
         if members is None:
             return super().expectation(X, target, function)
         if function is not None:
-            raise ArgumentError(f"target={target!r} is a group; functions are of single columns")
+            raise ArgumentError(
+                f"target={shown(target)} is a group; functions are of single columns"
+            )
         table = without_columns(self._rows(X)[0], members)
         return np.column_stack([self._means(table, place) for place in members])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.core.arguments import check_choice
+from tacit.core.arguments import check_choice, check_function
 from tacit.numbers.query.arguments import (
     category_place,
     checked_grid,
@@ -85,6 +85,7 @@ class NumberQueries(TableModel):
         -------
         (row,) array
         """
+        check_function(function)
         return self._expectations(X, self._number(target), function)
 
     def quantiles(self, X: Any, target: Hashable, q: ArrayLike = (0.05, 0.5, 0.95)) -> Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.core.arguments import check_count, check_rows, generator_from
+from tacit.core.arguments import check_count, check_function, check_rows, generator_from
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.numbers.query.arguments import checked_grid, checked_levels
 from tacit.sequences.data.sequences import lengths_from
@@ -165,6 +165,7 @@ class ChainQueries(ChainRows):
         all_positions: bool = False,
     ) -> Any:
         """The mean of the next number, or of a function of it; see `predict_next_density`."""
+        check_function(function)
         column = self._column(target)
         return self._ask(
             self._read(X, lengths),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import DensityMixin
 
+from tacit.core.limits import shown
 from tacit.core.model import Model, Scored
 from tacit.errors import ColumnError, FileFormatError
 
@@ -61,8 +62,8 @@ class ChainRows(Scored, DensityMixin, Model):
         self._check_fitted()
         if target is None and len(self.names_) == 1:
             return 0
-        if target not in self.names_:
-            problem = "no target" if target is None else f"target={target!r}"
+        if not isinstance(target, Hashable) or target not in self.names_:
+            problem = "no target" if target is None else f"target={shown(target)}"
             raise ColumnError(f"{problem}; the columns are {list(self.names_)}: name one of them")
         return self.names_.index(target)
 

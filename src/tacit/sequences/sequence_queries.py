@@ -142,7 +142,7 @@ class SequenceModel(Scored, DensityMixin, Model):
         return_counts : bool
             Whether to return a dict of how many symbols, ends, unknown and missing ones there were, too.
         """
-        with_ends = self._models_ends if ends is None else ends
+        with_ends = self._models_ends if ends is None else bool(ends)
         if with_ends and not self._models_ends:
             raise NotAvailableError(
                 f"a {type(self).__name__} does not model where sequences end; leave ends out"

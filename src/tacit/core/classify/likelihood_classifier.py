@@ -22,6 +22,7 @@ from tacit.core.classify.training import (
     known_places,
     log_likelihoods_by,
 )
+from tacit.core.limits import shown
 from tacit.core.model import Kind, Model, Scored, checked_summary
 from tacit.errors import ArgumentError, ArgumentTypeError, DataError, FileFormatError
 
@@ -254,7 +255,7 @@ class LikelihoodClassifier(ClassifierMixin, Model):
             masses = counts if given == "data" else np.ones(n_classes)
             return np.asarray(masses / masses.sum(), dtype=np.float64)
         wrong = ArgumentError(
-            f'priors={given!r}; give "data", "uniform", or probabilities of the classes '
+            f'priors={shown(given)}; give "data", "uniform", or probabilities of the classes '
             f"{classes.tolist()} that sum to one"
         )
         if isinstance(given, Mapping):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tacit import __version__
 from tacit.core.files.atomic import atomic_path, check_folder, check_path, version_of
 from tacit.core.files.json_values import from_json, to_json
-from tacit.core.input.missing_files import is_file, missing_file
+from tacit.core.input.missing_files import is_file, missing_file, unreadable_file
 from tacit.errors import ArgumentError, FileFormatError, FileWriteError
 
 FORMAT = 3
@@ -141,6 +141,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArr
                 arrays[name] = file.get_tensor(name)
     except SafetensorError as error:
         raise FileFormatError(f"is not a model file, or only a part of one ({error})") from error
+    except OSError as error:
+        raise unreadable_file(path, error) from error
     return header, arrays
 
 

@@ -19,6 +19,19 @@ def is_file(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The content of a file; a `MissingDataError` where it cannot be read."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise unreadable_file(path, error) from error
+
+
+def unreadable_file(path: str | os.PathLike[str], error: OSError) -> MissingDataError:
+    """The error to raise where there is a file, but the system does not give its content."""
+    return MissingDataError(f"{str(path)!r} cannot be read: {error.strerror or error}")
+
+
 def is_there(path: str | os.PathLike[str]) -> bool:
     """Whether there is a file, folder or pipe; see `is_file`."""
     try:

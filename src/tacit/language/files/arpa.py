@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.files.atomic import atomic_path
+from tacit.core.files.atomic import atomic_path, check_path
 from tacit.core.input.text import text_sources
 from tacit.errors import FileFormatError, NotAvailableError, ProbabilityWarning
 from tacit.language.data.vocabulary import BEGIN, SPECIAL, Vocabulary
@@ -115,6 +115,7 @@ def read_arpa(path: str | os.PathLike[str], *, normalize: bool = True) -> GramMo
     MissingDataError, FileFormatError
         There is no such file, or a line is wrong; the message has its number.
     """
+    check_path(path)
     source = next(iter(text_sources(Path(path))))
     text = b"".join(source.blocks)
     if text.startswith(_KENLM):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _LEAST_SHOWN = 0.005  # of the probability of an atom
 def number_place(schema: MixedSchema, target: Any) -> int:
     """The place of a target column of numbers; an `ArgumentError` where it is something else."""
     if target not in schema and not isinstance(target, str) and isinstance(target, Iterable | None):
-        raise ArgumentError(f"target={target!r}; name one column of numbers")
+        raise ArgumentError(f"target={shown(target)}; name one column of numbers")
     place = schema.index(target)
     if place not in schema.continuous:
         raise ArgumentError(f"column {target!r} holds categories; use predict_proba")

@@ -87,12 +87,14 @@ def sample(
 
 def given_row(names: Sequence[Any], given: Mapping[Any, float] | None) -> Array | None:
     """(column,) the numbers of a mapping from column to number, NaN elsewhere; None without any."""
-    if not given:
+    if given is None:
         return None
     if not isinstance(given, Mapping):
         raise ArgumentTypeError(
             f"given is a {type(given).__name__}; give a mapping of column to number"
         )
+    if not given:
+        return None
     known = np.full(len(names), np.nan)
     for name, value in given.items():
         if name not in names:

@@ -111,5 +111,5 @@ def _one_number(name: Hashable, value: Any) -> float:
     except (ValueError, OverflowError) as error:
         raise DataError(f"column {name!r} holds numbers; {shown(value)} is not a number") from error
     if np.isinf(number):
-        raise DataError(f"column {name!r} is given as {value!r}; give a finite number")
+        raise DataError(f"column {name!r} is given as {shown(value)}; give a finite number")
     return number

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentTypeError, DataError
 from tacit.parsing.data.parse_trees import (
     ParseTree,
@@ -108,7 +109,7 @@ def _listed(item: Any, number: int) -> Tagged:
         ) from error
     for word, tag in pairs:
         if not isinstance(word, str) or not isinstance(tag, str):
-            raise DataError(f"sentence {number}: {word!r} and {tag!r} must be strings")
+            raise DataError(f"sentence {number}: {shown(word)} and {shown(tag)} must be strings")
     return pairs
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tacit.core.arguments import did_you_mean
 from tacit.core.input.table import listing
 from tacit.core.input.values import Distinct, Numbers, distinct_numbers, raw_from_numpy
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, CategoryError, DataError
 from tacit.sequences.data.sequences import Codes, Integers, Sequences
 
@@ -237,7 +238,7 @@ def encoded(distinct: Distinct, lengths: Integers, symbols: Symbols, unknown: st
         if code == _UNKNOWN:
             code = by_text.get(value, _UNKNOWN) if isinstance(value, str) else _UNKNOWN
         if code == _UNKNOWN and isinstance(value, int | float):
-            code = places.get(str(value), _UNKNOWN)
+            code = places.get(shown(value), _UNKNOWN)  # Python cannot write every integer
         if code == _UNKNOWN and (_is_missing(value) or unknown == "missing" or value == -1):
             code = -1
         table[place] = code
@@ -260,8 +261,9 @@ def _unknown_text(distinct: Distinct, lengths: Integers, symbols: Symbols, posit
     if isinstance(value, str) and len(value) > 1 and set(value) <= set(symbols):
         guess = "; a sequence of characters is given as [list(text)]."
     return (
-        f"sequence {sequence} holds {value!r} at position {place}, which is not one of the {len(symbols)} "
-        f"known symbols{guess} They are {listing(symbols)}; unknown='missing' takes others as missing"
+        f"sequence {sequence} holds {shown(value)} at position {place}, which is not one of the "
+        f"{len(symbols)} known symbols{guess} They are {listing(symbols)}; unknown='missing' takes others as "
+        f"missing"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentTypeError, DataError
 from tacit.topics.data.documents import Documents
 
@@ -78,7 +79,9 @@ def _counted(document: Any, number: int) -> Mapping[Any, Any]:
         raise ArgumentTypeError(f"document {number} is no list of words: {error}") from error
     for word in counts:
         if not isinstance(word, str):
-            raise ArgumentTypeError(f"document {number}: {word!r} is no word; words are strings")
+            raise ArgumentTypeError(
+                f"document {number}: {shown(word)} is no word; words are strings"
+            )
     return counts
 
 
@@ -86,25 +89,32 @@ def _added_pairs(pairs: list[Any], number: int) -> dict[Any, Any]:
     counts: dict[Any, Any] = {}
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise ArgumentTypeError(
-                f"document {number}: {pair!r} is no pair of a word, or its number, and a count"
-            )
-        counts[pair[0]] = counts.get(pair[0], 0) + pair[1]
+            raise _no_pair(pair, number)
+        try:
+            counts[pair[0]] = counts.get(pair[0], 0) + pair[1]
+        except TypeError as error:  # a list as a word, a text as a count
+            raise _no_pair(pair, number) from error
     return counts
+
+
+def _no_pair(pair: Any, number: int) -> ArgumentTypeError:
+    return ArgumentTypeError(
+        f"document {number}: {shown(pair)} is no pair of a word, or its number, and a count"
+    )
 
 
 def _checked_count(count: Any, word: Any, number: int) -> bool:
     """Whether a count is positive; one that is no count is an error."""
     if type(count) is int and 0 < count <= _MAX:  # nearly all of them
         return True
-    value = float(count) if isinstance(count, Real) else -1.0
+    value: Any = count if isinstance(count, Real) else -1.0
     if not 0 <= value <= _MAX or value != int(value):
-        shown = f"{value:g}" if isinstance(count, Real) else repr(count)
+        text = f"{count:g}" if isinstance(count, float) else shown(count)
         raise DataError(
-            f"document {number}: the count of {word!r} is {shown}; counts are whole numbers that are not "
+            f"document {number}: the count of {shown(word)} is {text}; counts are whole numbers that are not "
             f"negative, without weights such as tf-idf"
         )
-    return value > 0
+    return bool(value > 0)
 
 
 class _Places:
@@ -125,7 +135,8 @@ class _Places:
         place = int(word) if isinstance(word, Integral) else -1
         if not 0 <= place < most:
             raise DataError(
-                f"document {number}: {word!r} is no word; words are strings, or numbers from 0 to {most - 1}"
+                f"document {number}: {shown(word)} is no word; words are strings, or numbers from 0 to "
+                f"{most - 1}"
             )
         self.largest = max(self.largest, place)
         return place

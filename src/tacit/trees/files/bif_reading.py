@@ -7,13 +7,13 @@ import os
 import re
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.input.missing_files import is_file, missing_file
+from tacit.core.files.atomic import check_path
+from tacit.core.input.missing_files import is_file, missing_file, read_bytes
 from tacit.core.limits import check_entries, shown
 from tacit.errors import FileFormatError
 from tacit.trees.files.bif_network import BifNetwork, BifTable, BifVariable, check_once
@@ -40,10 +40,11 @@ def read_bif(path: str | os.PathLike[str]) -> BifNetwork:
     FileFormatError
         It is not BIF, or not of discrete variables; the message names the line.
     """
+    check_path(path)
     if not is_file(path):
         raise missing_file(path, "BIF file")
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{str(path)!r} is not UTF-8 text (byte {error.start})") from error
     try:

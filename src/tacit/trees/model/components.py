@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
 from tacit.messages.mixture import Mixture
 from tacit.messages.network import Network, Tables
@@ -94,9 +95,9 @@ def chosen_component(components: Sequence[Component], number: int | None) -> Com
             )
         return components[0]
     if isinstance(number, bool) or not isinstance(number, int | np.integer):
-        raise ArgumentTypeError(f"component={number!r}; give a number from 0 to {last}")
+        raise ArgumentTypeError(f"component={shown(number)}; give a number from 0 to {last}")
     if not 0 <= number <= last:
-        raise ArgumentError(f"component={number}; the model has components 0 to {last}")
+        raise ArgumentError(f"component={shown(number)}; the model has components 0 to {last}")
     return components[int(number)]
 
 

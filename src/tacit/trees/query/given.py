@@ -10,6 +10,7 @@ import numpy as np
 from tacit.core.input.encode import category_code
 from tacit.core.input.read_table import encode
 from tacit.core.input.table import MISSING
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ArgumentTypeError, CategoryError, DataError
 from tacit.messages.evidence import Evidence, evidence_row
 
@@ -76,7 +77,7 @@ def given_evidence(schema: Schema, known: Mapping[Any, Any] | None, *, unknown: 
             coded[leaf] = codes - {MISSING} if unknown == "missing" else codes
             if not coded[leaf] or MISSING in coded[leaf]:
                 raise ArgumentError(
-                    f"column {name!r} is given as {value!r}; a set holds one or more categories, and "
+                    f"column {name!r} is given as {shown(value)}; a set holds one or more categories, and "
                     f"what is missing is left out"
                 )
         elif isinstance(value, list | np.ndarray):
@@ -101,7 +102,7 @@ def target_columns(schema: Schema, target: Hashable | Sequence[Hashable]) -> lis
     columns = [target] if is_column(schema, target) else list(cast("Sequence[Hashable]", target))
     places = [schema.index(column) for column in columns]
     if not places or len(set(places)) < len(places):
-        raise ArgumentError(f"target={target!r}; name one or more columns, each once")
+        raise ArgumentError(f"target={shown(target)}; name one or more columns, each once")
     return columns
 
 

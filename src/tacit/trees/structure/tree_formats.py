@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tacit.core.input.missing_files import is_file
+from tacit.core.files.atomic import check_path
+from tacit.core.input.missing_files import is_file, read_bytes
 from tacit.errors import ArgumentTypeError, MissingDataError, TopologyError
 from tacit.trees.structure.newick import read_newick
 
@@ -54,11 +55,12 @@ def newick_text(text: str | os.PathLike[str]) -> str:
             return text
         if "(" in text and not is_file(text):
             return text
+    check_path(text)
     path = Path(text)
     if not is_file(path):
         raise MissingDataError(f"{str(path)!r} is neither Newick text (';' ends it) nor a file")
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TopologyError(f"{str(path)!r} is not UTF-8 text (byte {error.start})") from error
 
