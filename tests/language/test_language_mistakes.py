@@ -8,6 +8,7 @@ import pytest
 
 import tacit
 from tacit.errors import (
+    ArgumentError,
     ArgumentTypeError,
     DataError,
     FileFormatError,
@@ -127,3 +128,25 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path, monkeypatch):
 def test_a_folder_that_is_no_path_is_refused(model):
     with pytest.raises(ArgumentTypeError, match="folder=3; give a path, or None"):
         model(2, folder=3).fit(["a b", "b a"])
+
+
+@pytest.mark.parametrize(
+    "state",
+    [7, 10**9, -2, 10**5000, 1.5, "y", [], object(), (0,), (0, 10**9), (0, 0, 0)],
+    ids=lambda state: type(state).__name__,
+)
+def test_states_that_are_none_of_the_model_are_refused(state):
+    lines = [["a", "b", "c"], ["a", "c"]] * 10
+    models = [tacit.KneserNeyLM(2).fit(lines), tacit.PowerLowRankLM(2).fit(lines)]
+    models.append(tacit.ClassLM(2, n_classes=2).fit(lines))
+    models.append(tacit.MixedLM(models[:2], weights=[0.5, 0.5]).fit(lines))
+    for model in models:
+        for ask in (
+            lambda model=model: model.predict_next_proba(state=state),
+            lambda model=model: model.top(state=state),
+            lambda model=model: model.step(state, "a"),
+        ):
+            with pytest.raises(ArgumentError, match="is none of this m"):
+                ask()
+        own = model.state("a b")
+        assert model.predict_next_proba(state=own).sum() == pytest.approx(1)

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from tacit.errors import ArgumentError, DataError, TooExpensiveError
+from tacit.errors import ArgumentError, DataError, TacitError, TooExpensiveError
 from tacit.evaluate import parser_scores
 from tacit.parsing.constituent_context import ConstituentContextModel
 from tacit.parsing.data.parse_trees import ParseTree
@@ -273,3 +273,16 @@ def test_scikit_learn_has_no_complaint(model):
 def test_toy_trees_are_trees():
     assert all(isinstance(tree, ParseTree) for tree in sample_trees(5, random_state=0))
     assert sample_trees(5, random_state=0) == sample_trees(5, random_state=0)
+
+
+@pytest.mark.parametrize("top", [1.5, "y", 10**5000, [1], 0, 9], ids=lambda top: type(top).__name__)
+def test_splits_that_are_no_places_are_refused(top):
+    parser = SpanParser().fit(["the/D dog/N saw/V a/D cat/N", "cat/N saw/V dog/N"] * 10)
+    for ask in (
+        lambda: parser.parse("the/D dog/N saw/V", top=top),
+        lambda: parser.predict(["the/D dog/N saw/V"] * 2, tops=top),
+        lambda: parser.predict(["the/D dog/N saw/V"] * 2, tops=[top, 1]),
+        lambda: parser.predict(["the/D dog/N saw/V"] * 2, tops=[1]),
+    ):
+        with pytest.raises(TacitError):
+            ask()

@@ -147,6 +147,10 @@ class ClassLM(LanguageModel):
         log_probs[corpus.word_places(ends=end)] += np.log(self.word_given_class_[corpus.ids])
         return LineScores.of(corpus, log_probs, scores.orders, end=end)
 
+    @property
+    def _n_contexts(self) -> int:
+        return self.model_.n_contexts
+
     def _start(self, *, begin: bool) -> int:
         from tacit.language.query.backoff import NO_STATE, begin_state
 

@@ -105,6 +105,10 @@ class BackoffLM(LanguageModel):
         table = self.vocabulary_.packed_table
         return self._score_text(self._packed, table, coded, start, stop)  # type: ignore[no-any-return]
 
+    @property
+    def _n_contexts(self) -> int:
+        return self.model_.n_contexts
+
     def _start(self, *, begin: bool) -> int:
         return self._begin if begin else -1
 

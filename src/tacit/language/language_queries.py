@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_rows, generator_from
 from tacit.core.estimator_tags import TakesText
+from tacit.core.limits import shown
 from tacit.core.model import Model, Scored
 from tacit.core.progress import reporting
-from tacit.errors import DataError
+from tacit.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     from tacit.core.input.examples import Examples
@@ -175,8 +176,9 @@ class LanguageModel(TakesText, Scored, Model):
     def step(self, state: Any, word: str) -> tuple[WordScore, Any]:
         """The score of a word in a state, and the state after it; ``</s>`` ends a sentence."""
         self._check_fitted()
+        known = self._checked_state(state)
         place = int(self.vocabulary_.ids([word])[0])
-        log_prob, order, after = self._step(state, place)
+        log_prob, order, after = self._step(known, place)
         return WordScore(word, log_prob, order, place == 0), after
 
     def predict_next_proba(
@@ -191,7 +193,10 @@ class LanguageModel(TakesText, Scored, Model):
         state
             Instead of a context: the result of `state` or `step`.
         """
-        return self._distribution(self.state(context, begin=begin) if state is None else state)
+        self._check_fitted()
+        if state is None:
+            return self._distribution(self.state(context, begin=begin))
+        return self._distribution(self._checked_state(state))
 
     def top(
         self, context: Sentence = (), k: int = 10, *, begin: bool = True, state: Any = None
@@ -288,6 +293,21 @@ class LanguageModel(TakesText, Scored, Model):
     # -- implemented by subclasses ----------------------------------------------------------------
 
     def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:
+        raise NotImplementedError
+
+    def _checked_state(self, state: Any) -> Any:
+        """A state that a user gives, where it is one of this model: loops look up what stands there."""
+        n_contexts = self._n_contexts
+        if not isinstance(state, int | np.integer) or not -1 <= state < n_contexts:
+            raise ArgumentError(
+                f"state={shown(state)} is none of this model, which has {n_contexts} contexts; give what its "
+                f"own `state` or `step` gave"
+            )
+        return int(state)
+
+    @property
+    def _n_contexts(self) -> int:
+        """How many states there are, besides that of no context."""
         raise NotImplementedError
 
     def _start(self, *, begin: bool) -> Any:

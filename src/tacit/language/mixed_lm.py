@@ -155,6 +155,15 @@ class MixedLM(LanguageModel):
         with np.errstate(divide="ignore"):
             return LineScores(np.log(probs), orders, parts[0].unknown, parts[0].ends)
 
+    def _checked_state(self, state: Any) -> tuple[Any, ...]:
+        if not isinstance(state, tuple) or len(state) != len(self.models):
+            raise ArgumentError(
+                f"state={shown(state)} is none of this mixture of {len(self.models)} models; give what "
+                f"its own `state` or `step` gave"
+            )
+        pairs = zip(self.models, state, strict=True)
+        return tuple(model._checked_state(part) for model, part in pairs)  # noqa: SLF001
+
     def _start(self, *, begin: bool) -> tuple[Any, ...]:
         return tuple(model._start(begin=begin) for model in self.models)  # noqa: SLF001
 

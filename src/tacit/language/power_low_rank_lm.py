@@ -358,6 +358,10 @@ class PowerLowRankLM(LanguageModel):
 
         return score_corpus(self.model_, corpus, begin=begin, end=end)
 
+    @property
+    def _n_contexts(self) -> int:
+        return self.model_.grams.n_contexts
+
     def _start(self, *, begin: bool) -> int:
         return self._begin if begin else -1
 

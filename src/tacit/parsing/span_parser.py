@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from tacit.core.arguments import check_choice, check_count, check_known_preset, check_number
 from tacit.core.estimator_tags import TakesText
+from tacit.core.limits import shown
 from tacit.core.model import Model, checked_summary
-from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.errors import ArgumentError, ArgumentTypeError, DataError, NotAvailableError
 from tacit.parsing.data.tagged_sentences import Tagged, read_tagged, stream_tagged, without_marks
 from tacit.parsing.data.universal_tags import UNIVERSAL, universal_tag
 from tacit.parsing.data.word_vectors import WordVectors, read_word_vectors
@@ -203,9 +205,9 @@ class SpanParser(TakesText, Model):
         words = without_marks(pairs)
         if top is None:
             top = self._top(pairs)
-        elif not 1 <= top < max(len(words), 2):
+        elif not isinstance(top, Integral) or not 1 <= top < max(len(words), 2):
             raise ArgumentError(
-                f"a sentence of {len(words)} words has no split after {top} of them"
+                f"a sentence of {len(words)} words has no split after {shown(top)} of them"
             )
         metric = self.distances_.of_sentence([universal_tag(tag) for _, tag in words])
         if len(words) < 2:
@@ -228,11 +230,17 @@ class SpanParser(TakesText, Model):
         tops : sequence of int, optional
             Of each sentence, how many words come before the split of the whole.
         """
+        if tops is not None and not isinstance(tops, Sequence | np.ndarray):
+            raise ArgumentTypeError(f"tops={shown(tops)}; give a number for each sentence")
         parses = []
         with self._working() as report:
             for number, sentence in enumerate(stream_tagged(X)):
                 if number % 100 == 0:
                     report(0.0, f"{number} sentences")
+                if tops is not None and not number < len(tops):
+                    raise ArgumentError(
+                        f"tops holds {len(tops)} numbers, but there are more sentences; give one for each"
+                    )
                 parses.append(self.parse(sentence, None if tops is None else tops[number]))
         return parses
 

@@ -45,8 +45,9 @@ Trees and graphs of users
 Treebanks, tags and sentences
     `parsing.data`: words and tags become numbers of the model's own lists, spans lie within their sentence.
     Then: parsing grammar_em, chunking, constituent_context, projective, charts.
-States of the ``kenlm`` interface
-    `language.kenlm` compares a state with the number of contexts. Then: language backoff, ensemble.
+States of language models
+    `language.language_queries` (by ``_checked_state``) and `language.kenlm` compare a state that a user gives
+    with the number of contexts. Then: language backoff, ensemble.
 
 Loops without indices from anywhere, on matrices of one shape: core acceleration, jacobi. Word alignment and
 decoding (reproduce alignment, decoding) are given what `language.data` made.

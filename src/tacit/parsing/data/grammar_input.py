@@ -63,7 +63,7 @@ def words_and_tags(sentence: Any) -> tuple[list[str], list[str | None]]:
         word, tag = pair if isinstance(pair, Sequence) and len(pair) == 2 else (None, None)
         if not isinstance(word, str) or not (tag is None or isinstance(tag, str)):
             raise ArgumentTypeError(
-                f"{item!r} is neither a word nor a pair of a word and a tag; give text"
+                f"{shown(item)} is neither a word nor a pair of a word and a tag; give text"
             )
         words.append(word)
         tags.append(tag)
