@@ -30,6 +30,8 @@ from tacit.errors import (
     NotAvailableError,
     TopologyError,
 )
+from tacit.numbers.learn.gaussian_em import gaussian_em
+from tacit.numbers.learn.gaussian_tree import tree_gaussian
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("TACIT_DATA"), reason="the variable TACIT_DATA names no folder of data"
@@ -708,3 +710,15 @@ def test_likelihoods_that_cannot_be_are_refused():
             model.score_samples(rows, soft={"size": wrong})
     with pytest.raises(ArgumentError, match="holds numbers"):
         model.score_samples(rows, soft={"age": np.ones((2, 3))})
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_the_tree_of_a_covariance_is_the_one_that_is_fitted(share):
+    rng = np.random.default_rng(0)
+    x = np.cumsum(rng.normal(size=(300, 8)), axis=1)
+    x[rng.random(x.shape) < share] = np.nan
+    model = GaussianTree("refined-joining", margins="gaussian", shrinkage=0).fit(x)
+    weights = np.ones(len(x))
+    fitted = tree_gaussian(gaussian_em(x, weights).gaussian, x, weights)
+    assert fitted.mean == pytest.approx(model.gaussian_.mean)
+    assert fitted.covariance == pytest.approx(model.gaussian_.covariance)

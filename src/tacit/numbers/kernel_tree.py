@@ -78,9 +78,9 @@ class KernelTree(ExpertQueries):
         The densities whose mixture the model is, by learn="auto". "auto": the tree, and whichever classes of
         rows held-out rows give weight to. "tree": the tree alone. A list names what is compared with it:
         "scores-full", "scores-diagonal" (classes in which normal scores are Gaussian, with any covariance or
-        a diagonal one), "numbers-full", "numbers-diagonal" (the same of the numbers themselves). Posteriors
-        of hidden states, `topology_` and profiles of states are the tree's in any case; every other answer is
-        that of the mixture.
+        a diagonal one), "numbers-full", "numbers-diagonal" (the same of the numbers themselves),
+        "scores-tree" (a Gaussian tree of normal scores). Posteriors of hidden states, `topology_` and
+        profiles of states are the tree's in any case; every other answer is that of the mixture.
     atoms : bool
         Whether values that many rows share have probabilities, by learn="auto". False: they are narrow peaks
         of the density.

@@ -85,15 +85,12 @@ class Prepared:
     @cached_property
     def correlation(self) -> Array:
         """Of all coordinates."""
-        scale = self.gaussian.scale
-        return np.asarray(self.gaussian.covariance / np.multiply.outer(scale, scale))
+        return correlation_of(self.gaussian)
 
     @cached_property
     def distances(self) -> Distances:
         """-log |correlation|, and which of them the data support."""
-        observed = (~np.isnan(self.rows)).astype(np.float64)
-        pairs = (self.weights[:, None] * observed).T @ observed  # rows that have both
-        return covariance_distances(self.correlation, [1] * len(self.correlation), pairs)
+        return supported_distances(self.correlation, self.rows, self.weights)
 
     @property
     def n_rows(self) -> float:
@@ -149,6 +146,39 @@ def fit_gaussian_tree(
 
 
 # -- the tree --------------------------------------------------------------------------------------
+
+
+def correlation_of(gaussian: Gaussian) -> Array:
+    """(coordinate, coordinate)."""
+    return np.asarray(gaussian.covariance / np.multiply.outer(gaussian.scale, gaussian.scale))
+
+
+def supported_distances(correlation: Array, rows: Array, weights: Array) -> Distances:
+    """-log |correlation|, and which of them the rows support; cells may be missing."""
+    observed = (~np.isnan(rows)).astype(np.float64)
+    pairs = (weights[:, None] * observed).T @ observed  # rows that have both
+    return covariance_distances(correlation, [1] * len(correlation), pairs)
+
+
+def tree_gaussian(free: Gaussian, rows: Array, weights: Array) -> Gaussian:
+    """The Gaussian along a tree that is nearest to another, which was learnt from the rows.
+
+    Parameters
+    ----------
+    free : Gaussian
+        Mean and covariance without a tree.
+    rows : (row, coordinate)
+        NaN is missing.
+    weights : (row,)
+    """
+    names = tuple(f"x{place}" for place in range(len(free.mean)))
+    correlation = correlation_of(free)
+    distances = supported_distances(correlation, rows, weights)
+    topology = structure_from_distances(
+        CANDIDATES[0], names, distances, float(weights.sum())
+    ).topology
+    tree = CorrelationTree.of(topology, names, consistent_signs(correlation))
+    return fit_tree(tree, correlation).gaussian(free.mean, free.scale)
 
 
 def tree_of(prepared: Prepared, structure: Any, learn: str) -> tuple[Topology, CorrelationTree]:

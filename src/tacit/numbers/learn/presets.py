@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Structures by name: the one that Algorithm 10 learns, and the one that needs no data.
 PRINTED_STRUCTURES = ("auto", "neighbor-joining", "star")
 # Experts beside a tree, by name.
-FAMILIES = ("scores-full", "scores-diagonal", "numbers-full", "numbers-diagonal")
+FAMILIES = ("scores-full", "scores-diagonal", "scores-tree", "numbers-full", "numbers-diagonal")
 # What the other arguments must be; "auto" for all of them stands for it.
 NEEDED: dict[str, Any] = {
     "learn": "spectral",

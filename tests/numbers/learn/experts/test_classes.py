@@ -3,9 +3,19 @@
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from scipy.stats import multivariate_normal
 
-from tacit.numbers.learn.experts.classes import FINEST, Rows, _Complete, _Gappy, fit_classes
+from tacit.numbers.learn.experts.classes import (
+    FINEST,
+    TABLE_ROWS,
+    Rows,
+    _Complete,
+    _Gappy,
+    fit_classes,
+    single_class,
+)
 from tacit.numbers.learn.gaussian_em import gaussian_em
+from tacit.numbers.model.gaussian import Gaussian
 from tacit.numbers.query.gaussian_classes import log_joint
 
 
@@ -95,3 +105,16 @@ def test_repeated_columns_and_rows_leave_no_variance_below_the_floor(prior_rows)
     least = np.linalg.eigvalsh(classes.covariances).min()
     assert least >= FINEST**2 * (1 - 1e-6)
     assert np.isfinite(log_joint(classes, x, codes)).all()
+
+
+def test_a_single_class_has_the_given_gaussian_and_the_frequencies_of_categories():
+    x, codes = made(50)
+    codes[::7] = -1
+    weights = np.linspace(0.5, 2.0, 50)
+    gaussian = Gaussian(np.array([0.1, 0.2, 0.3]), np.diag([1.0, 4.0, 1e-12]))
+    classes = single_class(rows_of(x, codes, weights), gaussian)
+    variances = [1.0, 4.0, FINEST**2]  # none is below the floor
+    counts = np.array([weights[codes[:, 0] == code].sum() for code in range(3)]) + TABLE_ROWS / 3
+    expected = multivariate_normal.logpdf(x, gaussian.mean, np.diag(variances))
+    expected += np.append(np.log(counts / counts.sum()), 0.0)[codes[:, 0]]
+    assert log_joint(classes, x, codes)[:, 0] == pytest.approx(expected)

@@ -6,8 +6,15 @@ import pytest
 import tacit
 from tacit.core.input.read_mixed_table import read_mixed
 from tacit.errors import ArgumentError
-from tacit.numbers.learn.experts.candidates import Prepared
+from tacit.numbers.learn.experts.candidates import (
+    FEWEST_OF_TREE,
+    ROWS_FOR_WEAK_PRIOR,
+    SHRINKAGES,
+    Prepared,
+    families,
+)
 from tacit.numbers.learn.experts.fit import mixture_weights
+from tacit.numbers.learn.presets import FAMILIES
 from tacit.numbers.model.experts import Atoms
 
 
@@ -60,6 +67,36 @@ def test_only_named_families_are_compared(tmp_path):
     compared = [one["expert"] for one in model.diagnostics_["experts_compared"]]
     assert compared
     assert all("diagonal Gaussian of normal scores" in name for name in compared)
+
+
+def chained(n, d=24, seed=0):
+    """Columns of which each follows the one before: a tree with many columns for its rows."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d))
+    for column in range(1, d):
+        x[:, column] = 0.9 * x[:, column - 1] + 0.44 * x[:, column]
+    return {f"x{column}": values for column, values in enumerate(np.exp(x.T))}
+
+
+def test_of_many_columns_and_few_rows_a_gaussian_tree_is_kept():
+    rows, new = chained(100), chained(500, seed=1)
+    model = tacit.KernelTree(blend=False).fit(rows)
+    kept = {one["expert"]: one["weight"] for one in model.diagnostics_["experts"]}
+    assert sum(kept[name] for name in kept if name.startswith("Gaussian tree")) > 0.5
+    others = set(FAMILIES) - {"scores-tree"}
+    without = tacit.KernelTree(experts=others, blend=False).fit(rows)
+    assert model.score(new) > without.score(new) + 1.0
+    assert model.score(new) > tacit.GaussianTree().fit(rows).score(new) - 0.1  # the truth is one
+
+
+def test_few_columns_or_many_rows_need_no_gaussian_tree(model):
+    assert not any(
+        "tree" in one["expert"] for one in model.diagnostics_["experts_compared"]
+    )  # three columns
+    many = read_mixed(chained(FEWEST_OF_TREE * ROWS_FOR_WEAK_PRIOR, d=FEWEST_OF_TREE))
+    assert not list(families(many, ["scores-tree"]))
+    few = many.take(np.arange(100))
+    assert [family.shrinkage for family in families(few, ["scores-tree"])] == list(SHRINKAGES)
 
 
 @pytest.mark.parametrize("experts", ["trees", ["scores"], 3, [1]])

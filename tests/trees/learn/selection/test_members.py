@@ -210,3 +210,24 @@ def test_many_classes_beside_few_states_are_tried_only_where_few_gain_anything(d
     assert tried == [CLASSES_OF_SAMPLE[:1]]
     assert _classes_that_count(task, data, independent_member(data, Settings())) == 4
     assert tried[1:] == [CLASSES_OF_SAMPLE[:1], CLASSES_OF_SAMPLE]
+
+
+def test_rows_that_repeat_each_other_get_many_states_and_trees_also_where_cells_are_few():
+    rng = np.random.default_rng(0)
+    prototypes = rng.integers(0, 6, (120, 8))
+    rows = prototypes[rng.integers(120, size=700)]
+    rows = np.where(rng.random(rows.shape) < 0.05, rng.integers(0, 6, rows.shape), rows)
+    train, test = rows[:500], rows[500:]
+    model = LatentTree(n_jobs=1).fit(train)
+    compared = [one["n_states"] for one in model.diagnostics_["candidates"]]
+    assert compared[-3:] == [16, 32, 64]
+    assert len(model.trees_) > 4
+    one = LatentTree(n_components=1, n_jobs=1).fit(train)
+    assert model.score(test) > one.score(test) + 0.5
+
+
+def test_more_states_than_are_better_are_not_compared_where_cells_are_few(codes):
+    model = LatentTree(n_jobs=1).fit(codes)
+    compared = [one["n_states"] for one in model.diagnostics_["candidates"]]
+    assert 16 in compared
+    assert 64 not in compared

@@ -13,8 +13,9 @@ from tacit.core.encoders.encoders import Encoder
 from tacit.core.encoders.margins import Margin, has_rest
 from tacit.core.input.mixed_table import MixedSchema, MixedTable
 from tacit.numbers.data.normal_scores import Scores
-from tacit.numbers.learn.experts.classes import FINEST, Rows, fit_classes
+from tacit.numbers.learn.experts.classes import FINEST, Rows, fit_classes, single_class
 from tacit.numbers.learn.gaussian_em import gaussian_em
+from tacit.numbers.learn.gaussian_tree import tree_gaussian
 from tacit.numbers.model.experts import Atoms, Expert
 from tacit.numbers.model.gaussian import Gaussian
 from tacit.numbers.model.gaussian_classes import GaussianClasses
@@ -28,8 +29,12 @@ ROWS_FOR_WEAK_PRIOR = 300
 # Numbers of all features of the training rows; of more rows, a sample is used.
 MAX_FEATURES = 8_000_000
 MAX_ROWS, LEAST_ROWS = 20_000, 500
-# Columns of numbers beyond which covariances are diagonal.
-MAX_FULL = 100
+# Columns of numbers beyond which covariances are diagonal, and beyond which there is no tree of them.
+MAX_FULL, MAX_OF_TREE = 100, 200
+# Weights of the covariance without a tree, beside that of a tree.
+SHRINKAGES = (0.0, 0.2, 0.5)
+# A tree of fewer columns is hardly less than the covariance without one.
+FEWEST_OF_TREE = 4
 # Of the numbers of a column that are distinct: with fewer than this fraction they were rounded.
 ROUNDED = 0.9
 
@@ -41,10 +46,14 @@ class Family:
     normal: bool  # normal scores, or the numbers
     diagonal: bool
     strong: bool  # the prior
+    shrinkage: float | None = None  # of a single Gaussian along a tree
 
     def name(self, n_components: int) -> str:
         """For people."""
         what = "normal scores" if self.normal else "numbers"
+        if self.shrinkage is not None:
+            shrunk = f", shrunk by {self.shrinkage:g}" if self.shrinkage else ""
+            return f"Gaussian tree of {what}{shrunk}"
         form = "diagonal" if self.diagonal else "full"
         shrunk = ", shrunk" if self.strong else ""
         return f"{n_components} x {form} Gaussian of {what}{shrunk}"
@@ -90,10 +99,19 @@ class Prepared:
         """Mean and covariance of all numbers."""
         return gaussian_em(self.rows.numbers, self.rows.weights, tol=1e-3, max_iter=30).gaussian
 
+    @cached_property
+    def tree(self) -> Gaussian:
+        """The same along a tree."""
+        return tree_gaussian(self.pooled, self.rows.numbers, self.rows.weights)
+
     def fit(
         self, family: Family, n_components: int, seed: int, start: Expert | None = None
     ) -> Expert:
         """The candidate of a family with so many components."""
+        if family.shrinkage is not None:
+            gaussian = self.tree.shrunk(self.pooled, family.shrinkage)
+            classes = _rescaled(single_class(self.rows, gaussian), self.center, self.scale)
+            return Expert(family.name(1), self.scores, classes, self.atoms)
         rows = self._some(family.diagonal)
         d, at, by = len(self.center), self.center, self.scale
         classes = fit_classes(
@@ -158,3 +176,7 @@ def families(table: MixedTable, names: Collection[str]) -> Iterator[Family]:
                 yield Family(normal, diagonal=False, strong=True)
         if f"{what}-diagonal" in names:
             yield Family(normal, diagonal=True, strong=False)
+        few_rows = n < ROWS_FOR_WEAK_PRIOR * d
+        if f"{what}-tree" in names and few_rows and FEWEST_OF_TREE <= d <= MAX_OF_TREE:
+            for shrinkage in SHRINKAGES:
+                yield Family(normal, diagonal=False, strong=False, shrinkage=shrinkage)

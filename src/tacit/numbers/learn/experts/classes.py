@@ -292,14 +292,32 @@ def _start(
 def _maximised(sums: _Sums, prior: _Prior, cards: Sequence[int]) -> GaussianClasses:
     """The M-step."""
     means = sums.first / np.maximum(sums.observed, 1e-10)
-    tables, start = [], 0
-    for card in cards:
-        block = sums.counts[:, start : start + card] + TABLE_ROWS / card
-        tables.append(block / block.sum(axis=1, keepdims=True))
-        start += card
     weights = np.maximum(sums.mass, 1e-10)
     return GaussianClasses(
-        weights / weights.sum(), means, prior.covariances(sums, means), tuple(tables)
+        weights / weights.sum(),
+        means,
+        prior.covariances(sums, means),
+        _tables_from(sums.counts, cards),
+    )
+
+
+def _tables_from(counts: Array, cards: Sequence[int]) -> tuple[Array, ...]:
+    """Tables of the columns of categories, from (component, category of any column) counts."""
+    tables, start = [], 0
+    for card in cards:
+        block = counts[:, start : start + card] + TABLE_ROWS / card
+        tables.append(block / block.sum(axis=1, keepdims=True))
+        start += card
+    return tuple(tables)
+
+
+def single_class(rows: Rows, gaussian: Gaussian) -> GaussianClasses:
+    """One class with a given Gaussian of the numbers; its categories have their frequencies in the rows."""
+    return GaussianClasses(
+        np.ones(1),
+        gaussian.mean[None],
+        _lifted(gaussian.covariance[None], rows.floor),
+        _tables_from(rows.weights[None] @ rows.indicators, rows.cards),
     )
 
 

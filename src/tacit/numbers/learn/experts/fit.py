@@ -149,6 +149,8 @@ def most_components(family: Family, n_numbers: int, n_rows: int) -> int:
     ... )
     (400, 4, 1)
     """
+    if family.shrinkage is not None:
+        return 1
     most = n_rows // ROWS_PER_COMPONENT
     if not family.diagonal:
         most = min(most, MAX_CUBES // n_numbers**3)

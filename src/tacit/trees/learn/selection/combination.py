@@ -28,7 +28,6 @@ from tacit.trees.learn.selection.candidates import (
     part_of,
 )
 from tacit.trees.learn.selection.forests import (
-    MANY_STATES,
     PSEUDO_COUNTS,
     Trained,
     TrainingData,
@@ -54,9 +53,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Numbers of states that are tried where cells are few: more have little to learn from.
-STATES_OF_FEW_CELLS = (16,)
-# A further tree of a mixture for so many cells, by effort; it ends earlier where more are not better.
+# Numbers of states that are tried where cells are few, one by one: rows that repeat each other want many.
+STATES_OF_FEW_CELLS = (16, 32, 64)
+# A further tree of a mixture for so many cells, by effort; it ends earlier where more are not better. Where
+# more than `TRIAL_STATES` states were better there are as many trees as help.
 CELLS_PER_TREE = {"low": None, "default": 12_000, "high": 1_000}
 # Tables of more cells are first looked at by a sample of so many: are few states enough?
 CELLS_OF_SAMPLE, ROWS_OF_SAMPLE = 150_000, 2_000
@@ -206,8 +206,10 @@ def _many_states(
     task: Task, data: TrainingData, tree: RootedTree
 ) -> tuple[Trained, list[dict[str, Any]]]:
     """The tree with many states, and the candidates."""
-    numbers = STATES_OF_FEW_CELLS if n_cells(task.table) < FEW_CELLS else MANY_STATES
-    return likeliest_states(data, tree, part_of(task.report, 0.4, 0.5), numbers)
+    report = part_of(task.report, 0.4, 0.5)
+    if n_cells(task.table) < FEW_CELLS:
+        return likeliest_states(data, tree, report, STATES_OF_FEW_CELLS, at_once=1)
+    return likeliest_states(data, tree, report)
 
 
 def _simpler(
@@ -244,5 +246,7 @@ def _further_trees(task: Task, first: Trained) -> int:
     if per_tree is None:
         return 0
     work = task.table.n_rows * int(first.tables.layout.columns[first.tables.tree.n_leaves :].sum())
-    most = min(MOST_TREES - 1, max(MOST_WORK // work - 1, 0))
+    most = int(min(MOST_TREES - 1, max(MOST_WORK // work - 1, 0)))
+    if first.n_states > TRIAL_STATES:
+        return most
     return int(min(most, 1 + n_cells(task.table) // per_tree))

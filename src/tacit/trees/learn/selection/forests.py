@@ -305,17 +305,21 @@ def run_ahead(data: TrainingData, works: Iterable[Callable[[], T]]) -> Iterator[
 
 
 def likeliest_states(
-    data: TrainingData, tree: RootedTree, report: Report, n_states: Sequence[int] = MANY_STATES
+    data: TrainingData,
+    tree: RootedTree,
+    report: Report,
+    n_states: Sequence[int] = MANY_STATES,
+    at_once: int = 2,
 ) -> tuple[Trained, list[dict[str, Any]]]:
     """The tree with the number of states and the pseudo-counts with the best held-out score.
 
-    More states are compared, two numbers at a time, as long as they are better.
+    More states are compared, so many numbers at a time, as long as they are better.
     """
     cards, pseudo_counts = data.table.schema.cards, data.pseudo_counts
     candidates: list[Trained] = []
-    for place in range(0, len(n_states), 2):
+    for place in range(0, len(n_states), at_once):
         works = []
-        for k in n_states[place : place + 2]:
+        for k in n_states[place : place + at_once]:
             tell = _within(report, place / (len(n_states) + 2), f"{k} states, ")
             lay = many_states(tree, cards, k)
             works.append(partial(train, data, lay, pseudo_counts[0], tell=tell, n_jobs=1))
