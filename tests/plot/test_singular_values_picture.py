@@ -10,6 +10,7 @@ from oracles.letters import letters
 from tacit import load, plot
 from tacit.core.model import Model
 from tacit.errors import NotAvailableError
+from tacit.numbers.kernel_tree import KernelTree
 from tacit.sequences.weighted_automaton import WeightedAutomaton
 from tacit.topics.topic_model import TopicModel
 from tacit.toy.documents import random_topics, sample_documents
@@ -154,3 +155,13 @@ def test_topics_show_eigenvalues_of_pairs_of_words_over_the_noise():
         (line,) = ax.get_lines()
         assert line.get_ydata()[0] == moments["noise"]
         assert kept[:, 1].min() > moments["noise"] > cut[:, 1].max()
+
+
+def test_trees_without_hidden_variables_show_their_edges():
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=200)
+    table = {"size": size, "weight": size + rng.normal(size=200)}
+    model = KernelTree(structure="chow-liu", learn="spectral", experts="tree", blend=False)
+    ax = plot.singular_values(model.fit(table))
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(model.diagnostics_["edges"])
+    assert len(model.diagnostics_["edges"]) == 1

@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 import tacit
 from oracles.edited_files import edited
+from tacit.core.files import json_values
 from tacit.core.files.fields import Array, Field, Many
 from tacit.core.files.header_values import texts
 from tacit.core.files.load import load
@@ -140,14 +141,16 @@ def test_a_model_inside_another_is_one_of_those_that_may_stand_there(tmp_path):
         load(path)
 
 
-def test_models_very_deep_inside_each_other_are_refused(tmp_path):
+def test_models_very_deep_inside_each_other_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "m.tacit"
     Mean([Unigrams().fit()]).fit().save(path)
     inner = {"estimator": "Mean", "arguments": {}, "diagnostics": {}, "models": []}
     for _ in range(150):
         inner = {**inner, "models": [inner]}
-    edited(path, models=[inner])
-    with pytest.raises(FileFormatError):
+    with monkeypatch.context() as without_limit:
+        without_limit.setattr(json_values, "_MOST_LEVELS", 1000)
+        edited(path, models=[inner])
+    with pytest.raises(FileFormatError, match="more than 100 lists and dicts"):
         load(path)
 
 

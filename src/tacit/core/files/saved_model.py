@@ -229,10 +229,7 @@ def decoded(header: Mapping[str, Any], arrays: Arrays) -> Any:
     """The model of a header and arrays, which are used up."""
     plain = {key: value for key, value in header.items() if key not in _CONTAINER_KEYS}
     source = Source(arrays, strict=header.get("format", FORMAT) >= FORMAT)
-    try:
-        model = _model(plain, "", source, SavedModel)
-    except RecursionError as error:
-        raise FileFormatError("models stand too deep inside each other") from error
+    model = _model(plain, "", source, SavedModel)
     if arrays and source.strict:
         raise FileFormatError(f"arrays that are not known: {shown(sorted(arrays))}")
     return model

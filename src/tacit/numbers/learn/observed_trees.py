@@ -84,7 +84,7 @@ def observed_network(
     -------
     Network
     dict
-        The singular values of each edge, by the name of its lower node.
+        ``"edges"``: the singular values of each edge that were kept and cut, by the name of its lower node.
     """
     pairs, encoders = moments.pairs(), moments.encoders
     points = [Points.of(encoder) for encoder in encoders]
@@ -92,7 +92,7 @@ def observed_network(
     roots = _inverse_roots(pairs, sorted(set(leaf_of[tree.n_leaves :])), pseudo_rows)
     emit: list[Array] = []
     nodes: list[Pointwise] = []
-    spectra: dict[str, list[float]] = {}
+    edges: dict[str, dict[str, list[float]]] = {}
     for node, leaf in enumerate(leaf_of):
         inner = node >= tree.n_leaves
         if node == tree.root:
@@ -102,8 +102,8 @@ def observed_network(
         if above == leaf:
             emit.append(np.ascontiguousarray(points[leaf].features.T))
             continue
-        operator, values = _conditional(pairs, points[above], roots[above], above, leaf, rank)
-        spectra[tree.names[leaf]] = values.tolist()
+        operator, kept, cut = _conditional(pairs, points[above], roots[above], above, leaf, rank)
+        edges[tree.names[leaf]] = {"kept": kept.tolist(), "cut": cut.tolist()}
         if inner:
             nodes.append(Pointwise(operator @ points[leaf].inverse))
         else:
@@ -111,7 +111,7 @@ def observed_network(
     total = tuple(
         np.asarray(encoder.total @ table) for encoder, table in zip(encoders, emit, strict=True)
     )
-    return Network(tree, tuple(emit), total, tuple(nodes)), {"singular_values": spectra}
+    return Network(tree, tuple(emit), total, tuple(nodes)), {"edges": edges}
 
 
 def _inverse_roots(
@@ -131,8 +131,8 @@ def _inverse_roots(
 
 def _conditional(
     pairs: FeaturePairs, points: Points, root: Array, above: int, below: int, rank: int | None
-) -> tuple[Array, Array]:
-    """(point above, feature below) Means of the features below given each point above; singular values.
+) -> tuple[Array, Array, Array]:
+    """(point above, feature below) Means of the features below given each point above; values kept and cut.
 
     The unconditional mean, and what the centred features above add to it. The singular values are those of
     the covariance whose side above is whitened, so that functions above are as short as they vary.
@@ -145,4 +145,4 @@ def _conditional(
     mean = pairs.marginal(below)
     centred = points.features - pairs.marginal(above)
     slopes = centred @ root @ (left[:, :n_functions] * values[:n_functions]) @ right[:n_functions]
-    return np.asarray(mean + slopes), values
+    return np.asarray(mean + slopes), values[:n_functions], values[n_functions:]
