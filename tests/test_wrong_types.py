@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import tacit
 from tacit.errors import LONGEST_MESSAGE, TacitError
@@ -147,3 +148,30 @@ def test_functions_that_cannot_be_called_are_refused():
         refused(model.fit(NUMBERS).expectation, NUMBERS, "x0", 3)
     refused(series.expectation, [[1.0, 2.0]], 3)
     refused(series.expectation, [[1.0, 2.0]], target=np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "names"),
+    [
+        (tacit.LatentTree(2), ROWS, "n_states n_bins n_jobs structure"),
+        (tacit.KernelTree(2), NUMBERS, "n_states n_jobs continuous structure"),
+        (tacit.GaussianTree(), NUMBERS, "n_jobs categorical shrinkage structure"),
+        (tacit.LatentJunctionTree([("h", "x0"), ("h", "x1")], 2), ROWS, "n_states compress graph"),
+        (tacit.WeightedAutomaton(2), SEQUENCES, "scaled n_jobs"),
+        (tacit.ProbabilisticAutomaton(2), SEQUENCES, "tied"),
+        (tacit.TopicModel(2), [["a", "b"]] * 9, "words n_jobs"),
+        (tacit.KneserNeyLM(2), [["a", "b"]] * 9, "folder"),
+        (tacit.TableImputer(), NUMBERS, "forests add_indicator n_jobs"),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
+)
+@pytest.mark.parametrize("value", [[HUGE], [None], [[1, 2], [3]], b"\0"], ids=kind)
+def test_arguments_of_a_wrong_kind_are_refused(model, data, names, value):
+    for name in names.split():
+        refused(clone(model).set_params(**{name: value}).fit, data)
+
+
+def test_folders_with_a_nul_character_and_indices_of_no_column_are_refused():
+    refused(tacit.KneserNeyLM(2, folder="a\0b").fit, [["a", "b"]] * 9)
+    refused(tacit.GaussianTree(categorical=None).fit, NUMBERS)
+    refused(tacit.TopicModel(2, words={"a": HUGE}).fit, [["a", "b"]] * 9)

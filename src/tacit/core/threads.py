@@ -9,6 +9,7 @@ from functools import cache
 from numbers import Integral
 from typing import Any, TypeVar, cast
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError
 
 _LOCK = threading.Lock()
@@ -36,7 +37,7 @@ def n_threads(n_jobs: int | None) -> int | None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ArgumentError(
-            f"n_jobs={n_jobs!r}; give a positive number of threads, -1 for all processors, or None"
+            f"n_jobs={shown(n_jobs)}; give a positive number of threads, -1 for all processors, or None"
         )
     # Knows of processors that are there but not ours.
     from joblib import cpu_count  # type: ignore[import-untyped]

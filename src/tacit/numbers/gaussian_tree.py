@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from tacit.core.arguments import check_choice, check_number, seed_from
+from tacit.core.limits import shown
 from tacit.core.model import checked_summary
-from tacit.errors import ArgumentError, DataError
+from tacit.errors import ArgumentError, ArgumentTypeError, DataError
 from tacit.numbers.gaussian_queries import GaussianQueries
 
 if TYPE_CHECKING:
@@ -183,7 +184,9 @@ class GaussianTree(GaussianQueries):
         shrinkage = self.shrinkage
         is_number = isinstance(shrinkage, Real) and not isinstance(shrinkage, bool)
         if shrinkage != "auto" and not (is_number and 0.0 <= shrinkage <= 1.0):  # type: ignore[operator]
-            raise ArgumentError(f"shrinkage={shrinkage!r}; give a number from 0 to 1, or 'auto'")
+            raise ArgumentError(
+                f"shrinkage={shown(shrinkage)}; give a number from 0 to 1, or 'auto'"
+            )
         return Settings(
             structure=self.structure,
             normal=self.margins == "normal-scores",
@@ -203,6 +206,10 @@ class GaussianTree(GaussianQueries):
         """The table; columns of few distinct numbers are numbers, too."""
         from tacit.core.input.read_mixed_table import read_mixed
 
+        if not isinstance(self.categorical, Iterable):
+            raise ArgumentTypeError(
+                f'categorical={shown(self.categorical)}; give a list of columns, "scores" or "error"'
+            )
         named = () if isinstance(self.categorical, str) else tuple(self.categorical)
         declared = self.columns
         table = read_mixed(X, categorical=named, columns=declared, sample_weight=sample_weight)

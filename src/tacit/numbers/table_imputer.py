@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
 from tacit.core.arguments import check_count, generator_from
+from tacit.core.limits import shown
 from tacit.core.model import Kind, Model, checked_summary
 from tacit.errors import ArgumentError, DataError, FileFormatError
 from tacit.numbers.imputer_files import IMPUTER_FILE
@@ -123,7 +124,7 @@ class TableImputer(TransformerMixin, Model):
 
         for name in ("forests", "sample_posterior", "add_indicator"):
             if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ArgumentError(f"{name}={getattr(self, name)!r}; give True or False")
+                raise ArgumentError(f"{name}={shown(getattr(self, name))}; give True or False")
         with self._working() as report:
             learnt = learn_imputer(
                 X,

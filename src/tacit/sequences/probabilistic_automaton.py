@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.core.limits import shown
 from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.automaton_fitting import FittedAutomaton
@@ -257,7 +258,7 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
         check_choice("learn", self.learn, LEARN)
         check_count("n_states", self.n_states, word="auto")
         if self.tied not in (True, False, "auto"):
-            raise ArgumentError(f'tied={self.tied!r}; give True, False or "auto"')
+            raise ArgumentError(f'tied={shown(self.tied)}; give True, False or "auto"')
         for name in ("n_samples", "n_sweeps", "max_iter"):
             check_count(name, getattr(self, name))
         check_number("pseudo_counts", self.pseudo_counts, positive=True, word="auto")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.core.limits import shown
 from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError
 from tacit.sequences.automaton_fitting import FittedAutomaton
@@ -248,7 +249,7 @@ class WeightedAutomaton(FittedAutomaton):
         if not isinstance(self.mixing, str) and self.mixing > 1:
             raise ArgumentError(f"mixing={self.mixing}; give a weight from 0 to 1")
         if self.scaled not in (True, False, "auto"):
-            raise ArgumentError(f'scaled={self.scaled!r}; give True, False or "auto"')
+            raise ArgumentError(f'scaled={shown(self.scaled)}; give True, False or "auto"')
 
         def or_none(value: Any) -> Any:
             return None if isinstance(value, str) and value == "auto" else value

@@ -358,7 +358,7 @@ def _first_sight(
     labels = block.labels or block.names
     names = dict(zip((*block.names, *labels), block.names * 2, strict=True))
     for label in (*continuous, *categorical):
-        if label not in names:
+        if not isinstance(label, Hashable) or label not in names:
             raise ColumnError(unknown_column_text(label, labels))
     both = [label for label in continuous if label in categorical]
     if both:

@@ -54,6 +54,7 @@ from tacit.core.input.table import (
     empty_codes,
     listing,
 )
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ColumnError, DataError
 
 Floats = NDArray[np.float64]
@@ -200,7 +201,7 @@ def _weighed(table: Table, sample_weight: Any) -> Table:
 
 def _check_bins(n_bins: int) -> None:
     if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 2:
-        raise ArgumentError(f"n_bins must be an integer of at least 2, not {n_bins!r}")
+        raise ArgumentError(f"n_bins must be an integer of at least 2, not {shown(n_bins)}")
 
 
 def _coded_block(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.input.read_table import encode
-from tacit.core.limits import MOST_MEMORY, memory_bytes
+from tacit.core.limits import MOST_MEMORY, memory_bytes, shown
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.junction.learn.given_features import check_junction_features
 from tacit.junction.learn.learners import JUNCTION_LEARNERS, JunctionJob, learner_of
@@ -77,6 +77,8 @@ def settings_of(model: JunctionEstimator) -> Settings:
     check_junction_features(model)
     check_stopping(model.tol, model.stopping, model.learn)
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
+    if not isinstance(model.compress, bool):
+        raise ArgumentError(f"compress={shown(model.compress)}; give True or False")
     if isinstance(model.n_states, str):
         check_choice("n_states", model.n_states, ("auto",))
     return Settings(n_views=n_views_of(model), **common_arguments(model))
@@ -113,7 +115,7 @@ def _given_states(
 def _checked_states(value: Any, name: str | None) -> int:
     whose = "" if name is None else f" of {name!r}"
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ArgumentTypeError(f'n_states={value!r}{whose}; give a number or "auto"')
+        raise ArgumentTypeError(f'n_states={shown(value)}{whose}; give a number or "auto"')
     if value < 1:
         raise ArgumentError(f"n_states={value}{whose}; give 1 or more")
     return int(value)

@@ -34,7 +34,12 @@ class VariableGraph:
             nodes, edges = list(graph.nodes), list(graph.edges())
             directed = bool(graph.is_directed())
         elif isinstance(graph, Iterable) and not isinstance(graph, (str, bytes, Mapping)):
-            nodes, edges, directed = [], [tuple(edge) for edge in graph], True
+            pairs = list(graph)
+            if not all(isinstance(pair, Iterable) for pair in pairs):
+                raise ArgumentTypeError(
+                    "a graph that is a list has (parent, child) pairs, nothing else"
+                )
+            nodes, edges, directed = [], [tuple(pair) for pair in pairs], True
         else:
             raise ArgumentTypeError(
                 f"a graph is given as a networkx graph or a list of (parent, child) pairs, not as "

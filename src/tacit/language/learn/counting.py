@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.files.atomic import check_path
 from tacit.core.files.temporary import locked, remove_dead, temporary_folder
 from tacit.core.input.missing_files import is_there
 from tacit.core.limits import memory_bytes, shown
@@ -226,6 +227,7 @@ def _place(folder: Any) -> Iterator[Path]:
         raise ArgumentTypeError(
             f"folder={shown(folder)}; give a path, or None for a temporary folder"
         )
+    check_path(folder)
     given = Path(folder)
     is_new = not given.exists()
     with ExitStack() as stack:

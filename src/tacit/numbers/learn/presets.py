@@ -76,7 +76,7 @@ def check_preset(model: KernelTree) -> None:
     for name in ("blend", "normal_scores"):
         value = getattr(model, name)
         if isinstance(value, str) and value != "auto":
-            raise ArgumentError(f"{name}={value!r}; give True, False or 'auto'")
+            raise ArgumentError(f"{name}={shown(value)}; give True, False or 'auto'")
     check_known_preset(model.preset)
     check_experts(model)
     if model.preset is None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.core.input.missing_files import is_there, missing_file
+from tacit.core.limits import shown
 from tacit.errors import ArgumentTypeError, DataError, FileFormatError
 from tacit.topics.data.documents import Documents
 
@@ -40,10 +41,10 @@ def vocabulary_of(words: Any) -> tuple[str, ...] | None:
         return different(_in_places(words), "the vocabulary")
     try:
         return different(tuple(map(str, words)), "the vocabulary")
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # ValueError: an integer that Python does not write
         raise ArgumentTypeError(
-            f"words={words!r}; give a path to a file with a word a line, a list of words, or a dict of words "
-            f"and their places"
+            f"words={shown(words)}; give a path to a file with a word a line, a list of words, or a dict of "
+            f"words and their places"
         ) from error
 
 
@@ -58,8 +59,8 @@ def _in_places(words: Mapping[Any, Any]) -> tuple[str, ...]:
         raise ArgumentTypeError("a vocabulary that is a dict has words and their places, from 0 on")
     if sorted(places) != list(range(len(places))):
         raise DataError(
-            f"the {len(places)} words of the vocabulary have places from {min(places)} to {max(places)}; "
-            f"give every place from 0 on one word (gensim: dictionary.compactify())"
+            f"the {len(places)} words of the vocabulary have places from {shown(min(places))} to "
+            f"{shown(max(places))}; give every place from 0 on one word (gensim: dictionary.compactify())"
         )
     return tuple(str(word) for _, word in sorted(turned))
 

@@ -13,6 +13,7 @@ from tacit.core.arguments import (
     preset_contradiction,
 )
 from tacit.core.encoders.kernel_shapes import RBF, Kernel, TabulatedKernel
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class KernelArguments:
         switches = {"centred": self.centred, "whiten": self.whiten}
         for name, value in switches.items():
             if not isinstance(value, bool) and value != "auto":
-                raise ArgumentError(f"{name}={value!r}; give True, False or 'auto'")
+                raise ArgumentError(f"{name}={shown(value)}; give True, False or 'auto'")
         if self.preset is not None:
             return self._as_printed(method, switches)
         centred = self.centred is not False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.core.arguments import check_choice, check_count, check_number, checked_rates, seed_from
 from tacit.core.em import AbsoluteGain, RelativeGain, StoppingRule
+from tacit.core.limits import shown
 from tacit.core.threads import n_threads
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.trees.learn.em.defaults import GAIN_PER_PARAMETER
@@ -127,8 +128,8 @@ def check_n_states(n_states: Any) -> None:
 def _check_count(value: Any, whose: str) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ArgumentTypeError(
-            f"n_states={value!r}{whose}; give an integer, a mapping of hidden node to integer, "
+            f"n_states={shown(value)}{whose}; give an integer, a mapping of hidden node to integer, "
             f'or "auto"'
         )
     if value < 1:
-        raise ArgumentError(f"n_states={value}{whose}; give at least 1")
+        raise ArgumentError(f"n_states={shown(value)}{whose}; give at least 1")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.core.files.atomic import check_path
 from tacit.core.input.missing_files import is_file, read_bytes
+from tacit.core.limits import shown
 from tacit.errors import ArgumentTypeError, MissingDataError, TopologyError
 from tacit.trees.structure.newick import read_newick
 
@@ -127,7 +128,7 @@ def edge_parts(edges: Iterable[Sequence[Any]], observed: Iterable[str] | None) -
             or not isinstance(edge, Sequence)
             or len(edge) not in (_PAIR, _TRIPLE)
         ):
-            raise TopologyError(f"an edge is two names, and a length if wanted; got {edge!r}")
+            raise TopologyError(f"an edge is two names, and a length if wanted; got {shown(edge)}")
         pairs.append((str(edge[0]), str(edge[1])))
         lengths.append(edge[2] if len(edge) == _TRIPLE else None)
         for name in pairs[-1]:
