@@ -40,12 +40,13 @@ def vocabulary_of(words: Any) -> tuple[str, ...] | None:
     if isinstance(words, Mapping):
         return different(_in_places(words), "the vocabulary")
     try:
-        return different(tuple(map(str, words)), "the vocabulary")
+        texts = tuple(map(str, words))
     except (TypeError, ValueError) as error:  # ValueError: an integer that Python does not write
         raise ArgumentTypeError(
             f"words={shown(words)}; give a path to a file with a word a line, a list of words, or a dict of "
             f"words and their places"
         ) from error
+    return different(texts, "the vocabulary")
 
 
 def _in_places(words: Mapping[Any, Any]) -> tuple[str, ...]:
