@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
-from tacit.core.arguments import check_choice, check_count, check_number, checked_rate, seed_from
-from tacit.core.encoders.given_features import are_given, check_given
+from tacit.core.encoders.given_features import are_given
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.data.sequences import examples_of, lengths_from
 from tacit.sequences.emissions import EMISSIONS, emission_for, emission_of
 from tacit.sequences.hmm_forecasts import HMMForecasts
-from tacit.sequences.learn.hmm_presets import check_preset
-from tacit.sequences.learn.hmm_task import HMMSettings
+from tacit.sequences.hmm_settings import check_generic, settings_of
 from tacit.sequences.model_files import HMM_FILE
 
 if TYPE_CHECKING:
     from tacit.core.input.examples import Examples
     from tacit.sequences.emissions.protocol import Emission
     from tacit.sequences.learn.fit import FittedHMM
-
-WITH_WINDOWS = ("auto", "spectral", "tensor")  # learners that use moments of pasts and futures
-
-MOST_STATES = 20_000  # 3.2 GB of transitions
 
 
 class HMM(HMMForecasts):
@@ -45,8 +39,21 @@ class HMM(HMMForecasts):
         What states emit, a name of `tacit.sequences.emissions.EMISSIONS`: "categorical" (symbols) or
         "gaussian" (numbers with normal densities), for example. "auto": "gaussian" if arrays or lists
         hold floats, else "categorical". Numbers are read as by `KernelHMM`, and may be missing too.
-    covariance : {"full", "diagonal"}
-        Of rows of numbers: whether columns depend on each other within a state.
+    covariance : {"full", "diagonal", "spherical", "tied"}
+        Of rows of numbers: whether columns depend on each other within a state. "spherical": independent
+        columns of one variance; "tied": all states have the same covariance.
+    n_components : int
+        Of emissions="gaussian-mixture": Gaussians of each state.
+    transitions : {"full", "left-to-right", "linear", "cyclic", "banded"} or (state, next state) array of bool
+        The transitions that are possible; all others have probability zero exactly. "left-to-right": to the
+        state itself and those after it; "linear": to itself and the next; "cyclic": the same, and from the
+        last to the first; "banded": to itself and the states beside it. But for "full", states keep their
+        order.
+    initial : {"auto", "all", "first"} or (state,) array of bool
+        The states that sequences may start in. "auto": the first of "left-to-right" and "linear" chains,
+        else all.
+    tied : sequence of sequences of int, optional
+        Groups of states that emit the same, such as ``[[0, 2], [1, 3]]``.
     features : int, "auto", str, array, mapping or callable
         What past and future of a position are, with learn="auto", "tensor" and "spectral". An integer:
         indicators of the symbol at each of so many places. One is too few to distinguish more states than
@@ -125,6 +132,10 @@ class HMM(HMMForecasts):
         *,
         emissions: str = "auto",
         covariance: str = "full",
+        n_components: int = 2,
+        transitions: Any = "full",
+        initial: Any = "auto",
+        tied: Any = None,
         features: Any = "auto",
         reach: int = 2,
         preset: str | None = None,
@@ -145,6 +156,10 @@ class HMM(HMMForecasts):
         self.learn = learn
         self.emissions = emissions
         self.covariance = covariance
+        self.n_components = n_components
+        self.transitions = transitions
+        self.initial = initial
+        self.tied = tied
         self.features = features
         self.reach = reach
         self.preset = preset
@@ -161,7 +176,15 @@ class HMM(HMMForecasts):
         self.progress = progress
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, lengths: Any = None, validation: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        lengths: Any = None,
+        validation: Any = None,
+        states: Any = None,
+    ) -> Self:
         """Learn from sequences.
 
         Parameters
@@ -175,21 +198,33 @@ class HMM(HMMForecasts):
         validation : the same as X, optional
             Held-out sequences for model selection. Without them a part of X is held out if there is
             something to select, and the model is refitted to all of X at the end.
+        states : the same as X, of integers, optional
+            The states that are known, from 0 to ``n_states - 1``; -1 and None are not known. States then keep
+            their numbers.
         """
+        from tacit.sequences.data.known_states import read_states
         from tacit.sequences.learn.fit import fit_hmm
 
         with self._working() as report:
-            settings = self._settings()
+            settings = settings_of(self)
             X = list(X) if isinstance(X, Iterator) else X
             emission = self._check_learner(emission_for(self.emissions, X))
             lengths = lengths_from(X, y, lengths, rows=emission.numbers)
             data, held_out = emission.read(X, lengths, unknown=self.unknown), None
             emission.check(data)
+            known_states = None
+            if states is not None:
+                if isinstance(self.n_states, str):
+                    raise ArgumentError("states= goes with a number of states; give n_states=")
+                known_states = read_states(states, data.lengths, int(self.n_states))
+                check_generic(self, "states=")
             if validation is not None:
                 known = data.symbols or data.names
                 held_out = emission.read(validation, None, known, self.unknown)
             stream = emission.stream(data, settings)
-            fitted = fit_hmm(emission, data, stream, held_out, self.n_states, settings, report)
+            fitted = fit_hmm(
+                emission, data, stream, held_out, self.n_states, settings, report, known_states
+            )
         return self._set_fitted(fitted, X, data, stream)
 
     def partial_fit(
@@ -228,7 +263,7 @@ class HMM(HMMForecasts):
                     f"this model was not learnt with emissions={name!r}; call fit"
                 )
             name = learnt
-        settings = self._settings()
+        settings = settings_of(self)
         emission = self._check_learner(emission_for(name, X))
         lengths = lengths_from(X, y, lengths, rows=emission.numbers)
         known = symbols if before is None else self.symbols_ or self.names_
@@ -313,61 +348,3 @@ class HMM(HMMForecasts):
                 f'emissions="categorical" takes numbers as symbols'
             )
         return emission
-
-    def _settings(self) -> HMMSettings:
-        """The arguments about learning, checked."""
-        from tacit.core.threads import n_threads
-
-        learners = dict.fromkeys(
-            name for emission in EMISSIONS.values() for name in emission.learners
-        )
-        check_choice("learn", self.learn, tuple(learners))
-        check_choice("covariance", self.covariance, ("full", "diagonal"))
-        if isinstance(self.n_states, str):
-            check_choice("n_states", self.n_states, ("auto",))
-        else:
-            check_count("n_states", self.n_states)
-            if self.n_states > MOST_STATES:
-                raise ArgumentError(
-                    f"n_states={self.n_states}; give at most {MOST_STATES}: transitions are a dense matrix"
-                )
-        reach, given = self._given_features()
-        for name in ("n_restarts", "max_iter"):
-            check_count(name, getattr(self, name))
-        check_choice("negative", self.negative, ("floor", "nan", "raise"))
-        check_number("pseudo_counts", self.pseudo_counts, word="auto")
-        check_number("tol", self.tol, positive=True)
-        if (self.preset, self.windows) != (None, "auto"):
-            check_preset(self)
-        return HMMSettings(
-            learn=self.learn,
-            features=reach,
-            covariance=self.covariance,
-            stationary=bool(self.stationary),
-            pseudo_counts=(
-                None if isinstance(self.pseudo_counts, str) else float(self.pseudo_counts)
-            ),
-            n_restarts=int(self.n_restarts),
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            n_jobs=n_threads(self.n_jobs) or 1,
-            seed=seed_from(self.random_state),
-            given=given,
-            preset=self.preset,
-            windows="first" if self.preset and self.windows == "auto" else self.windows,
-            learning_rate=checked_rate(self.learning_rate),
-        )
-
-    def _given_features(self) -> tuple[int | None, Any]:
-        """The places of past and future, None for "auto"; and features of them that are not indicators."""
-        check_count("reach", self.reach)
-        if not are_given(self.features):
-            check_count("features", self.features, word="auto")
-            return None if isinstance(self.features, str) else int(self.features), None
-        check_given(self.features)
-        if self.learn not in WITH_WINDOWS:
-            raise ArgumentError(
-                f"features that are no integer go with learn={', '.join(map(repr, WITH_WINDOWS))}, not with "
-                f"{self.learn!r}"
-            )
-        return int(self.reach), self.features

@@ -26,7 +26,7 @@ class HMMForecasts(HMMQueries):
         check_count("steps", steps)
         sequences = self._read(X, lengths)
         states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
-        means = states @ emission.means(self.parameters_)
+        means = emission.expectation(self.parameters_, states)
         means = means[:, 0] if len(self.names_) == 1 else means
         return per_position(sequences, means) if all_positions else per_sequence(sequences, means)
 

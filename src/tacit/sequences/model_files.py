@@ -14,7 +14,7 @@ from tacit.core.files.header_values import integer, number, symbols
 from tacit.core.files.ranges import moderate, probabilities
 from tacit.core.files.saved_model import ModelFile, renamed
 from tacit.messages.network import Dense, Hadamard
-from tacit.sequences.emissions import EMISSIONS, emission_of
+from tacit.sequences.emissions import EMISSION_CHAIN, EMISSIONS, emission_of
 from tacit.sequences.emissions.categorical import CHAIN_TABLES
 from tacit.sequences.model.automata import Automaton, AutomatonTables
 from tacit.sequences.model.chains import Operators
@@ -184,6 +184,17 @@ def _nested(arrays: Arrays, prefix: str) -> None:
     renamed(arrays, {name: prefix + name for name in names})
 
 
+def _plain(value: Any) -> Any:
+    """A name, None, or nested lists."""
+    if value is None or isinstance(value, str):
+        return value
+    return (
+        [_plain(item) for item in value]
+        if np.ndim(value) or isinstance(value, list)
+        else int(value)
+    )
+
+
 _SYMBOLS = Field(
     "symbols_",
     symbols(),
@@ -197,6 +208,7 @@ HMM_FILE = ModelFile(
         "parameters_",
         OneOf(
             operators=PROPER_OPERATORS,
+            chain=EMISSION_CHAIN,
             **{
                 name: form
                 for emission in EMISSIONS.values()
@@ -204,7 +216,12 @@ HMM_FILE = ModelFile(
             },
         ),
     ),
-    arguments={"features": plain_features},
+    arguments={
+        "features": plain_features,
+        "transitions": lambda model: _plain(model.transitions),
+        "initial": lambda model: _plain(model.initial),
+        "tied": lambda model: _plain(model.tied),
+    },
     upgrade=_upgrade_hmm,
     check=_of_one_kind,
 )

@@ -10,17 +10,21 @@ from scipy.stats import poisson
 import tacit
 from tacit.errors import ArgumentError, DataError, NotAvailableError
 from tacit.sequences.data.number_sequences import read_series
-from tacit.sequences.emissions.poisson import PoissonChain, em_step
+from tacit.sequences.emissions.poisson import PoissonDensity, PoissonRows
+from tacit.sequences.learn.em.emission_chain import ChainData, em_step
+from tacit.sequences.model.emission_chain import EmissionChain
+from tacit.sequences.model.shapes import Shape
 
-TRUTH = PoissonChain(
-    np.array([0.6, 0.4]), np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[1.5, 8.0], [9.0, 2.0]])
+RATES = np.array([[1.5, 8.0], [9.0, 2.0]])
+TRUTH = EmissionChain(
+    np.array([0.6, 0.4]), np.array([[0.9, 0.1], [0.2, 0.8]]), PoissonDensity(RATES)
 )
 
 
 def made(chain=TRUTH):
     model = tacit.HMM(chain.n_states, emissions="poisson")
     model.parameters_, model.symbols_, model.diagnostics_ = chain, (), {}
-    model.names_ = tuple(f"x{column}" for column in range(chain.rates.shape[1]))
+    model.names_ = tuple(f"x{column}" for column in range(chain.emitted.rates.shape[1]))
     return model
 
 
@@ -34,7 +38,7 @@ def joint(path, rows):
     for time, (state, row) in enumerate(zip(path, rows, strict=True)):
         value *= TRUTH.transitions[path[time - 1], state] if time else TRUTH.initial[state]
         known = ~np.isnan(row)
-        value *= poisson.pmf(row[known], TRUTH.rates[state][known]).prod()
+        value *= poisson.pmf(row[known], RATES[state][known]).prod()
     return value
 
 
@@ -59,8 +63,11 @@ def test_answers_are_those_of_enumeration(gap):
 def test_steps_of_em_never_go_downhill_and_maximise_the_prior(pseudo_counts):
     data = read_series(drawn(20, 10))
     data.values[3, 1] = np.nan
-    step = em_step(data, 2, pseudo_counts)
-    values = PoissonChain(np.full(2, 0.5), np.full((2, 2), 0.5), np.array([[3.0, 4], [5, 4]])).flat
+    rows = PoissonRows(data.values, 1.0 if pseudo_counts is None else pseudo_counts)
+    density = PoissonDensity(np.array([[3.0, 4], [5, 4]]))
+    start = EmissionChain(np.full(2, 0.5), np.full((2, 2), 0.5), density)
+    step = em_step(ChainData(rows, data.ends, Shape.full(2)), start, pseudo_counts)
+    values = start.flat
     objectives = []
     for _ in range(30):
         objective, values, _ = step(values)
@@ -79,7 +86,7 @@ def test_rates_are_recovered(learn):
     data[0][4, 0] = np.nan
     model = tacit.HMM(2, learn, emissions="poisson").fit(data)
     order = np.argsort(-TRUTH.stationary)
-    assert model.rates_ == pytest.approx(TRUTH.rates[order], rel=0.05)
+    assert model.rates_ == pytest.approx(RATES[order], rel=0.05)
     assert model.transitions_ == pytest.approx(TRUTH.transitions[np.ix_(order, order)], abs=0.03)
     assert model.score(data) >= made().score(data) - 0.01
     assert model.n_parameters_ == 1 + 2 + 4
@@ -101,12 +108,12 @@ def test_draws_and_predictions_are_those_of_the_mixture():
     rows = model.sample(20_000, 3, random_state=0)
     assert rows.shape == (20_000, 3, 2)
     states = TRUTH.initial @ np.linalg.matrix_power(TRUTH.transitions, 2)
-    assert rows[:, 2].mean(axis=0) == pytest.approx(states @ TRUTH.rates, rel=0.02)
+    assert rows[:, 2].mean(axis=0) == pytest.approx(states @ RATES, rel=0.02)
     observed = np.array([[2.0, 7.0], [8.0, 1.0]])
     weights = model.predict_next_states(observed)
-    assert model.expectation(observed) == pytest.approx(weights @ TRUTH.rates)
+    assert model.expectation(observed) == pytest.approx(weights @ RATES)
     grid, density = model.predict_next_density(observed, np.arange(60), target="x1")
-    truth = weights @ poisson.pmf(np.arange(60), TRUTH.rates[:, 1, None])
+    truth = weights @ poisson.pmf(np.arange(60), RATES[:, 1, None])
     assert density == pytest.approx(truth)
     assert model.predict_next_density(observed, [0.5, -1.0], target="x1")[1].tolist() == [0, 0]
     for level, quantile in zip((0.05, 0.5, 0.95), model.quantiles(observed)[1], strict=True):
@@ -136,9 +143,7 @@ def test_what_are_no_counts_is_refused():
 
 
 def test_a_model_of_hmmlearn_is_taken_over():
-    other = SimpleNamespace(
-        startprob_=TRUTH.initial, transmat_=TRUTH.transitions, lambdas_=TRUTH.rates
-    )
+    other = SimpleNamespace(startprob_=TRUTH.initial, transmat_=TRUTH.transitions, lambdas_=RATES)
     model = tacit.HMM.from_hmmlearn(other)
     assert model.emissions == "poisson"
     assert model.score(drawn()) == pytest.approx(made().score(drawn()))

@@ -156,13 +156,19 @@ def _check_magnitudes(series: Series) -> None:
     check_magnitude(series.values[position, column].item(), place)
 
 
-def check_learnable(series: Series) -> None:
-    """Raise a `DataError` where nothing can be learnt of some column: no numbers, or far too small ones."""
+def check_observed(series: Series) -> None:
+    """Raise a `DataError` where some column holds no number."""
     if series.n_positions == 0 or np.isnan(series.values).all():
         raise DataError("there is not a single number to learn from; give longer sequences")
     for name, column in zip(series.names, series.values.T, strict=True):
         if np.isnan(column).all():
             raise DataError(f"column {name!r} holds no number at all; leave it out")
+
+
+def check_learnable(series: Series) -> None:
+    """Raise a `DataError` where nothing can be learnt of some column: no numbers, or far too small ones."""
+    check_observed(series)
+    for name, column in zip(series.names, series.values.T, strict=True):
         check_scale(largest_of(column), f"column {name!r}")
 
 

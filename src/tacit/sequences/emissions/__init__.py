@@ -9,15 +9,29 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.core.arguments import check_choice
+from tacit.core.files.fields import Array, Field, OneOf, Record
+from tacit.core.files.ranges import probabilities
 from tacit.sequences.emissions.categorical import Categorical
+from tacit.sequences.emissions.density_emission import DensityEmission
 from tacit.sequences.emissions.gaussian import Gaussian
+from tacit.sequences.emissions.gaussian_mixture import GaussianMixture
+from tacit.sequences.emissions.multinomial import Multinomial
+from tacit.sequences.emissions.negative_binomial import NegativeBinomial
 from tacit.sequences.emissions.poisson import Poisson
 from tacit.sequences.emissions.protocol import Emission
+from tacit.sequences.emissions.shape_files import SHAPE
+from tacit.sequences.emissions.von_mises import VonMises
+from tacit.sequences.model.emission_chain import EmissionChain
+from tacit.sequences.model.shapes import Shape
 
 EMISSIONS: dict[str, Emission] = {
     "categorical": Categorical(),
     "gaussian": Gaussian(),
+    "gaussian-mixture": GaussianMixture(),
     "poisson": Poisson(),
+    "negative-binomial": NegativeBinomial(),
+    "multinomial": Multinomial(),
+    "von-mises": VonMises(),
 }
 
 
@@ -31,6 +45,40 @@ def emission_for(name: str, X: Any) -> Emission:
 
 def emission_of(parameters: Any) -> Emission:
     """The emission that parameters of a fitted model belong to."""
+    if isinstance(parameters, EmissionChain):
+        return EMISSIONS[parameters.density.kind]
     return next(
         emission for emission in EMISSIONS.values() if isinstance(parameters, emission.kinds)
     )
+
+
+def _fits(
+    density: Any, shape: Shape | None, transitions: Any, initial: Any, **_: Any
+) -> str | None:
+    n_states = len(initial)
+    if density.n_states != (n_states if shape is None else shape.n_groups):
+        return "emits in another number of states than it has"
+    if shape is not None and (
+        initial[~shape.initial].any() or transitions[~shape.transitions].any()
+    ):
+        return "has probabilities where its shape allows none"
+    return None
+
+
+EMISSION_CHAIN = Record(
+    EmissionChain,
+    Field("initial", Array("state", probabilities)),
+    Field("transitions", Array("state state", probabilities)),
+    Field(
+        "density",
+        OneOf(
+            **{
+                emission.name: emission.density_record
+                for emission in EMISSIONS.values()
+                if isinstance(emission, DensityEmission)
+            }
+        ),
+    ),
+    Field("shape", SHAPE, optional=True),
+    check=_fits,
+)

@@ -14,6 +14,7 @@ from tacit.core.files.fields import Field, Many, Record
 from tacit.core.files.ranges import probabilities
 from tacit.core.progress import Report, silent
 from tacit.sequences.data.number_sequences import holds_numbers
+from tacit.sequences.emissions.shape_files import SHAPE
 from tacit.sequences.model.chains import ChainTables
 from tacit.sequences.query.hidden_states import StateEvidence, drawn_symbols, symbol_evidence
 from tacit.sequences.query.proper_operators import ProperOperators
@@ -32,6 +33,7 @@ CHAIN_TABLES = Record(
     Field("initial", ArrayField("state", probabilities)),
     Field("transitions", ArrayField("state state", probabilities)),
     Field("emit", Many(ArrayField("state feature", probabilities), item_sizes="feature")),
+    Field("shape", SHAPE, optional=True),
 )
 
 
@@ -84,9 +86,12 @@ class Categorical:
         *,
         held_out: Sequences | None = None,
         stream: Stream | None = None,
+        states: NDArray[np.integer] | None = None,
         report: Report | None = None,
     ) -> tuple[ChainTables | ProperOperators, dict[str, Any]]:
         """Tables, or operators, from windows of symbols and EM."""
+        if settings.has_shape or states is not None:
+            return _learn_shaped(data, n_states, settings, states, report or silent)
         from tacit.sequences.learn.hmm_learners import learn_symbols
         from tacit.sequences.learn.hmm_task import Task
 
@@ -140,6 +145,10 @@ class Categorical:
         """Symbols have none."""
         raise NotImplementedError
 
+    def expectation(self, parameters: ChainTables, weights: Array) -> Array:
+        """Symbols have none."""
+        raise NotImplementedError
+
     def densities(self, parameters: ChainTables, column: int, grid: Array) -> Array:
         """Symbols have none."""
         raise NotImplementedError
@@ -160,7 +169,26 @@ class Categorical:
         """Of a ``CategoricalHMM``."""
         from tacit.sequences.files.hmmlearn import probability_rows
 
-        if not hasattr(model, "emissionprob_"):
+        if not hasattr(model, "emissionprob_") or hasattr(model, "n_trials"):
             return None
         emit = probability_rows(model.emissionprob_, "emissionprob_")
         return ChainTables(initial, transitions, (emit,))
+
+
+def _learn_shaped(
+    data: Sequences,
+    n_states: int,
+    settings: HMMSettings,
+    states: NDArray[np.integer] | None,
+    report: Report,
+) -> tuple[ChainTables, dict[str, Any]]:
+    """Tables of a chain of some shape, or of states that are known in part."""
+    from tacit.sequences.emissions.categorical_density import CategoricalRows
+    from tacit.sequences.emissions.density_emission import learn_density
+    from tacit.sequences.learn.hmm_task import row_counts
+
+    values = np.where(data.codes < 0, np.nan, data.codes)[:, None]
+    rows = CategoricalRows(values, data.n_symbols, row_counts(settings)[2])
+    chain, diagnostics = learn_density(rows, data.ends, n_states, settings, states, report)
+    tables = chain.initial, chain.transitions, (chain.emitted.probabilities,)
+    return ChainTables(*tables, chain.shape), diagnostics

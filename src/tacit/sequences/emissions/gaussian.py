@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,9 +14,15 @@ from tacit.core.files.header_values import flag
 from tacit.core.files.ranges import covariances, moderate, probabilities
 from tacit.core.progress import Report, silent
 from tacit.sequences.data.number_sequences import Series, holds_numbers
-from tacit.sequences.emissions.numbers import NumberEmission
+from tacit.sequences.emissions.density_emission import DensityEmission, strength_of
+from tacit.sequences.emissions.gaussian_density import (
+    GAUSSIAN_DENSITY,
+    GaussianDensity,
+    GaussianRows,
+)
+from tacit.sequences.model.emission_chain import EmissionChain
 from tacit.sequences.model.gaussian_hmm import GaussianChain
-from tacit.sequences.query.gaussian_emissions import drawn_rows, next_quantiles, number_evidence
+from tacit.sequences.query.gaussian_emissions import number_evidence
 from tacit.sequences.query.hidden_states import StateEvidence
 
 if TYPE_CHECKING:
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Parameters = GaussianChain | EmissionChain
 
 GAUSSIAN_HMM = Record(
     GaussianChain,
@@ -33,19 +40,26 @@ GAUSSIAN_HMM = Record(
     Field("covariances", ArrayField("state column column", covariances)),
     Field("diagonal", flag()),
 )
+_FAST = ("full", "diagonal")  # covariances that have a learner of their own
 
 
-class Gaussian(NumberEmission):
-    """Normal densities, with a covariance of the columns or with independent columns."""
+class Gaussian(DensityEmission):
+    """Normal densities; covariances full, diagonal, spherical, or one of all states."""
 
     name: ClassVar[str] = "gaussian"
     learners: ClassVar[tuple[str, ...]] = ("auto", "tensor", "em")
-    kinds: ClassVar[tuple[type, ...]] = (GaussianChain,)
+    kinds: ClassVar[tuple[type, ...]] = (GaussianChain, EmissionChain)
     record: ClassVar[Mapping[str, Record]] = {"gaussian": GAUSSIAN_HMM}
+    density: ClassVar[type] = GaussianDensity
+    density_record: ClassVar[Record] = GAUSSIAN_DENSITY
 
     def is_default_for(self, X: Any) -> bool:
         """Of arrays and lists of floats."""
         return holds_numbers(X)
+
+    def rows(self, values: Array, settings: HMMSettings) -> GaussianRows:
+        """Numbers to learn from."""
+        return GaussianRows(values, settings.covariance, strength_of(settings))
 
     def learn(
         self,
@@ -55,86 +69,64 @@ class Gaussian(NumberEmission):
         *,
         held_out: Series | None = None,
         stream: Any = None,
+        states: NDArray[np.integer] | None = None,
         report: Report | None = None,
-    ) -> tuple[GaussianChain, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Starts from cells and clusters, then EM."""
         from tacit.sequences.learn.gaussian_hmm import learn_numbers
 
+        if settings.has_shape or states is not None or settings.covariance not in _FAST:
+            return super().learn(data, n_states, settings, states=states, report=report)
         del held_out, stream  # not used for numbers
         return learn_numbers(data, n_states, settings, report or silent)
 
-    def evidence(
-        self, parameters: GaussianChain, positions: Array, ends: Integers
-    ) -> StateEvidence:
+    def emitted(self, parameters: Parameters) -> GaussianDensity:
+        """Normal densities of the states."""
+        if isinstance(parameters, EmissionChain):
+            density: GaussianDensity = parameters.emitted
+            return density
+        form = "diagonal" if parameters.diagonal else "full"
+        return GaussianDensity(parameters.means, parameters.covariances, form)
+
+    def evidence(self, parameters: Parameters, positions: Array, ends: Integers) -> StateEvidence:
         """Normal densities; missing numbers are integrated out."""
-        return number_evidence(parameters, positions, ends)
+        if isinstance(parameters, GaussianChain):
+            return number_evidence(parameters, positions, ends)
+        return super().evidence(parameters, positions, ends)
 
-    def sample(
-        self, parameters: GaussianChain, states: NDArray[np.int32], rng: np.random.Generator
-    ) -> Array:
-        """Rows of normal numbers."""
-        return drawn_rows(parameters, states, rng)
-
-    def attributes(self, parameters: GaussianChain) -> dict[str, Array]:
-        """Means (state, column) and covariances (state, column, column)."""
-        return {"means_": parameters.means, "covariances_": parameters.covariances}
-
-    def describe(
-        self, parameters: GaussianChain, labels: Sequence[str], most: int
-    ) -> list[list[str]]:
-        """Mean and standard deviation of each column."""
-        deviations = np.sqrt(np.diagonal(parameters.covariances, axis1=1, axis2=2))
-        names = [f"{label} " for label in labels] if len(labels) > 1 else [""]
-        return [
-            [f"{name}{m:.3g} ± {s:.2g}" for name, m, s in zip(names, *row, strict=True)][:most]
-            for row in zip(parameters.means, deviations, strict=True)
-        ]
-
-    def arguments(self, parameters: GaussianChain) -> dict[str, Any]:
-        """Whether columns are independent."""
-        return {"covariance": "diagonal" if parameters.diagonal else "full"}
-
-    def means(self, parameters: GaussianChain) -> Array:
-        """(state, column)."""
-        return parameters.means
-
-    def densities(self, parameters: GaussianChain, column: int, grid: Array) -> Array:
-        """(state, grid point) normal densities."""
-        means = parameters.means[:, column, None]
-        variances = parameters.covariances[:, column, column, None]
-        logs = -0.5 * (np.log(2 * np.pi * variances) + np.square(grid - means) / variances)
-        return np.asarray(np.exp(logs))
-
-    def quantiles(self, parameters: GaussianChain, weights: Array, levels: Array) -> Array:
-        """(row, column, level) of mixtures."""
-        return next_quantiles(parameters, weights, levels)
-
-    def to_hmmlearn(self, parameters: GaussianChain, **arguments: Any) -> Any:
+    def to_hmmlearn(self, parameters: Parameters, **arguments: Any) -> Any:
         """A ``GaussianHMM``."""
         from hmmlearn.hmm import GaussianHMM
 
-        diagonal, covariances = parameters.diagonal, parameters.covariances
-        model = GaussianHMM(covariance_type="diag" if diagonal else "full", **arguments)
-        model.n_features = parameters.n_columns
-        model.means_ = parameters.means.copy()
-        # hmmlearn takes diagonal covariances in another shape than it gives them
-        model.covars_ = (
-            np.diagonal(covariances, axis1=1, axis2=2).copy() if diagonal else covariances
-        )
+        density = self.emitted(parameters)
+        names = {"diagonal": "diag"}
+        model = GaussianHMM(covariance_type=names.get(density.form, density.form), **arguments)
+        model.n_features = density.n_columns
+        model.means_ = density.means.copy()
+        # hmmlearn takes covariances in other shapes than it gives them
+        variances = np.diagonal(density.covariances, axis1=1, axis2=2)
+        model.covars_ = {
+            "full": density.covariances,
+            "diagonal": variances,
+            "spherical": variances[:, 0],
+            "tied": density.covariances[0],
+        }[density.form].copy()
         return model
 
-    def from_hmmlearn(self, model: Any, initial: Array, transitions: Array) -> GaussianChain | None:
+    def from_hmmlearn(self, model: Any, initial: Array, transitions: Array) -> Parameters | None:
         """Of a ``GaussianHMM``."""
         if not hasattr(model, "means_") or hasattr(model, "weights_"):
             return None
         means = np.array(model.means_, dtype=np.float64)
         d = means.shape[1]
         # (state, column, column) for every covariance type, except diagonals of old versions
-        covariances = np.array(model.covars_, dtype=np.float64)
-        if covariances.ndim == 2:
-            covariances = covariances[:, :, None] * np.eye(d)
-        if len(covariances) == d * len(means):
-            covariances = covariances[::d]  # fitted spherical ones are repeated for each column
-        diagonal = getattr(model, "covariance_type", "full") in ("diag", "spherical")
-        per_state = np.broadcast_to(covariances, (len(means), d, d)).copy()
-        return GaussianChain(initial, transitions, means, per_state, diagonal)
+        spreads = np.array(model.covars_, dtype=np.float64)
+        if spreads.ndim == 2:
+            spreads = spreads[:, :, None] * np.eye(d)
+        if len(spreads) == d * len(means):
+            spreads = spreads[::d]  # fitted spherical ones are repeated for each column
+        form = getattr(model, "covariance_type", "full")
+        per_state = np.broadcast_to(spreads, (len(means), d, d)).copy()
+        if form in ("spherical", "tied"):
+            return EmissionChain(initial, transitions, GaussianDensity(means, per_state, form))
+        return GaussianChain(initial, transitions, means, per_state, form == "diag")

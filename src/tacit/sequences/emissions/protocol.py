@@ -60,9 +60,10 @@ class Emission(Protocol):
         *,
         held_out: Any = None,
         stream: Any = None,
+        states: NDArray[np.integer] | None = None,
         report: Report | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Parameters learnt as `settings` says, and diagnostics."""
+        """Parameters learnt as `settings` says, and diagnostics; `states` are those known, else -1."""
         ...
 
     # -- queries ----------------------------------------------------------------------------------
@@ -97,6 +98,10 @@ class Emission(Protocol):
 
     def means(self, parameters: Any) -> Array:
         """(state, column)."""
+        ...
+
+    def expectation(self, parameters: Any, weights: Array) -> Array:
+        """(row, column) means of mixtures of the states with (row, state) weights."""
         ...
 
     def densities(self, parameters: Any, column: int, grid: Array) -> Array:

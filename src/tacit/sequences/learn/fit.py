@@ -4,7 +4,8 @@
 2. The number of states is selected on held-out sequences, unless it is given (`learn/selection.py`).
 3. The emissions learn a model of so many states: starts from moments or clusters (`learn/starts`,
    `learn/spectral`), then EM (`learn/em`).
-4. States are ordered, those most visited first; `diagnostics_` records the steps.
+4. States are ordered, those most visited first, unless the shape of the chain or known states number them;
+   `diagnostics_` records the steps.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.core.progress import Report
 from tacit.sequences.learn.selection import Choice, choose_states, left_out
@@ -42,6 +44,7 @@ def fit_hmm(
     n_states: int | str,
     settings: HMMSettings,
     report: Report,
+    states: NDArray[np.integer] | None = None,
 ) -> FittedHMM:
     """A hidden Markov model.
 
@@ -57,6 +60,8 @@ def fit_hmm(
     n_states : int or "auto"
     settings : HMMSettings
     report : callable
+    states : (position,) integers, optional
+        Those that are known, -1 elsewhere.
     """
     diagnostics: dict[str, Any] = {"learn": settings.learn, **stream.sizes}
     if isinstance(n_states, str):
@@ -64,11 +69,18 @@ def fit_hmm(
         n_states = choice.n_states
         diagnostics["candidates"] = choice.candidates
     learnt, more = emission.learn(
-        data, int(n_states), settings, held_out=held_out, stream=stream, report=report
+        data,
+        int(n_states),
+        settings,
+        held_out=held_out,
+        stream=stream,
+        states=states,
+        report=report,
     )
     diagnostics |= {"n_states": int(n_states), **more}
     if not isinstance(learnt, ProperOperators):
-        learnt = learnt.ordered(np.argsort(-learnt.stationary, kind="stable"))
+        if states is None and not settings.shape_for(int(n_states)).is_ordered:
+            learnt = learnt.ordered(np.argsort(-learnt.stationary, kind="stable"))
         diagnostics["unvisited_states"] = unvisited(learnt, stream.sizes)
     return FittedHMM(learnt, diagnostics)
 

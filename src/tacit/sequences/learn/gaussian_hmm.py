@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.core.linalg.cells import cells_of
 from tacit.sequences.data.number_sequences import Series
-from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.learn.cells import cells_for, states_of_cells
 from tacit.sequences.learn.em.gaussian_hmm import (
     Rows,
     densities,
@@ -35,10 +34,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Rungs = tuple[tuple[int, int, int], ...]
-
-FEWEST_CELLS, MOST_CELLS = 16, 64
-CELL_STEPS = 10  # of EM on the model of cells; EM on the numbers follows
-PER_STATE = 8  # cells
 
 # Starts of each kind besides the one from cells: a single column has many local optima.
 ROUNDS, ROUNDS_OF_SINGLE = 3, 4
@@ -218,20 +213,9 @@ def _by_cells(
     rows: Rows, n_states: int, settings: HMMSettings, rng: np.random.Generator
 ) -> tuple[GaussianChain, dict[str, Any]]:
     """States from counts of cells in windows of three; densities from their posterior."""
-    from tacit.sequences.learn.em.hmm_search import Search
-    from tacit.sequences.learn.hmm_learners import learn_tables
-    from tacit.sequences.learn.hmm_task import Task
-    from tacit.sequences.query.hidden_states import smoothed, symbol_evidence
-
-    n_cells = int(np.clip(PER_STATE * n_states, FEWEST_CELLS, MOST_CELLS))
-    codes = cells_of(rows.values, n_cells, rng)
-    cells = Sequences(codes, np.diff(rows.ends), tuple(range(int(codes.max(initial=0)) + 1)))
-    cell_settings = replace(settings, max_iter=min(CELL_STEPS, settings.max_iter))
-    search = Search(rounds=((CELL_STEPS, 3), (CELL_STEPS, 1)))
-    tables, diagnostics = learn_tables(Task(cells, cell_settings, search=search), n_states)
-    posterior = smoothed(tables, symbol_evidence(tables.emit[0], codes, rows.ends))
+    codes = cells_for(rows.values, n_states, rng)
+    tables, posterior, diagnostics = states_of_cells(codes, rows.ends, n_states, settings)
     diagonal = settings.covariance == "diagonal"
     means, covariances = densities(row_sums(rows, posterior, None, diagonal=diagonal), 1.0)
     chain = GaussianChain(tables.initial, tables.transitions, means, covariances, diagonal)
-    diagnostics = {"cells": {"n_cells": cells.n_symbols, **diagnostics}}
     return chain, diagnostics

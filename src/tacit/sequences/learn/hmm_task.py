@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.core.progress import Report, silent
 from tacit.errors import DataError
 from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.model.shapes import Shape
 
 if TYPE_CHECKING:
     from tacit.sequences.learn.em.hmm_search import Search
@@ -44,11 +45,26 @@ class HMMSettings:
         "all"  # of the printed form: "first" three symbols of each sequence, or "all" windows
     )
     learning_rate: float = 0.6  # of stepwise EM
+    transitions: Any = "full"  # a name of `tacit.sequences.model.shapes.TRANSITIONS`, or flags
+    initial: Any = "auto"  # a name of `INITIAL`, or flags
+    tied: Any = None  # groups of states that emit the same
+    n_components: int = 2  # Gaussians of a mixture in each state
 
     @property
     def has_windows(self) -> bool:
         """Whether pasts and futures are longer than a symbol, or have features of their own."""
         return self.given is not None or (self.features or 1) > 1
+
+    @property
+    def has_shape(self) -> bool:
+        """Whether transitions or initial states are restricted, or states tied."""
+        named = isinstance(self.transitions, str) and isinstance(self.initial, str)
+        plain = named and self.transitions == "full" and self.initial in ("auto", "all")
+        return not plain or self.tied is not None
+
+    def shape_for(self, n_states: int) -> Shape:
+        """The shape of a chain of so many states."""
+        return Shape.of(self.transitions, n_states, self.initial, self.tied)
 
 
 @dataclass(frozen=True, eq=False)

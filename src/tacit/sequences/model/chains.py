@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
 from tacit.messages.network import Dense, Hadamard
+from tacit.sequences.model.shapes import Shape
 
 Array = NDArray[np.float64]
 
@@ -108,6 +109,7 @@ class ChainTables:
     initial: Array  # (state,)
     transitions: Array  # (state, next state)   rows sum to one
     emit: tuple[Array, ...]  # per column: (state, feature)   rows sum to one
+    shape: Shape | None = None  # None: everything is possible, no states are tied
 
     @property
     def n_states(self) -> int:
@@ -143,7 +145,10 @@ class ChainTables:
     @property
     def n_parameters(self) -> int:
         """Free parameters."""
-        return self.layout.n_parameters
+        if self.shape is None:
+            return self.layout.n_parameters
+        n_emissions = sum(int(table.shape[1]) - 1 for table in self.emit)
+        return self.shape.n_parameters + self.shape.n_groups * n_emissions
 
     @property
     def flat(self) -> Array:
@@ -155,7 +160,9 @@ class ChainTables:
     def ordered(self, order: NDArray[np.integer]) -> ChainTables:
         """The same model with its states in another order."""
         emit = tuple(table[order] for table in self.emit)
-        return ChainTables(self.initial[order], self.transitions[np.ix_(order, order)], emit)
+        shape = None if self.shape is None else self.shape.ordered(order)
+        transitions = self.transitions[np.ix_(order, order)]
+        return ChainTables(self.initial[order], transitions, emit, shape)
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.sequences.model.chains import ChainTables
+from tacit.sequences.model.gaussians import UNITS, Gaussians
 
 Array = NDArray[np.float64]
 
-UNITS = 16.0  # scale of means: exponentials of outlying means stay finite
-
 
 @dataclass(frozen=True, eq=False)
-class GaussianChain:
+class GaussianChain(Gaussians):
     """Initial and transition probabilities, and a Gaussian for each state."""
 
     initial: Array  # (state,)
@@ -24,16 +23,6 @@ class GaussianChain:
     means: Array  # (state, column)
     covariances: Array  # (state, column, column)
     diagonal: bool  # whether columns are independent given the state
-
-    @property
-    def n_states(self) -> int:
-        """Number of hidden states."""
-        return len(self.initial)
-
-    @property
-    def n_columns(self) -> int:
-        """Numbers at each position."""
-        return int(self.means.shape[1])
 
     @property
     def n_parameters(self) -> int:
@@ -44,34 +33,6 @@ class GaussianChain:
     def stationary(self) -> Array:
         """(state,) the stationary distribution."""
         return ChainTables(self.initial, self.transitions, ()).stationary
-
-    @cached_property
-    def factors(self) -> Array:
-        """(state, column, column) Cholesky factors of the covariances."""
-        return np.asarray(np.linalg.cholesky(self.covariances), dtype=np.float64)
-
-    @cached_property
-    def inverse_factors(self) -> Array:
-        """(state, column, column) inverses of the Cholesky factors."""
-        if self.diagonal:
-            inverses = np.zeros_like(self.factors)
-            places = np.arange(self.n_columns)
-            inverses[:, places, places] = 1 / self.factors[:, places, places]
-            return inverses
-        return np.asarray(np.linalg.inv(self.factors), dtype=np.float64)
-
-    @cached_property
-    def log_sizes(self) -> Array:
-        """(state,) half the log-determinants of the covariances."""
-        return np.asarray(np.log(np.diagonal(self.factors, axis1=1, axis2=2)).sum(axis=1))
-
-    @cached_property
-    def common_spread(self) -> Array:
-        """(column, column) the inverse of the mean precision matrix of the states."""
-        inverses = self.inverse_factors
-        if self.diagonal:
-            return np.diag(self.n_states / np.einsum("kii,kii->i", inverses, inverses))
-        return np.asarray(np.linalg.inv((inverses.transpose(0, 2, 1) @ inverses).mean(axis=0)))
 
     def ordered(self, order: NDArray[np.integer]) -> GaussianChain:
         """The same model with its states in another order."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.sequences.model.gaussian_hmm import GaussianChain
+from tacit.sequences.model.gaussians import Gaussians
 from tacit.sequences.query.hidden_states import StateEvidence
 
 Array = NDArray[np.float64]
@@ -17,14 +17,19 @@ Codes = NDArray[np.int32]
 _HALVINGS = 60  # of the span between the states' quantiles
 
 
-def log_densities(chain: GaussianChain, values: Array) -> Array:
+Patterns = Iterable[tuple[NDArray[np.bool_], Integers]]
+
+
+def log_densities(chain: Gaussians, values: Array, patterns: Patterns | None = None) -> Array:
     """(position, state) log-density of each row given the state; missing numbers are integrated out.
 
     Parameters
     ----------
-    chain : GaussianChain
+    chain : Gaussians
     values : (position, column)
         NaN: missing.
+    patterns : iterable, optional
+        What `missing_patterns` says of the rows, where that is known already.
     """
     from tacit.sequences.loops.gaussian_densities import correlated, independent
 
@@ -33,7 +38,7 @@ def log_densities(chain: GaussianChain, values: Array) -> Array:
         deviations = np.ascontiguousarray(np.diagonal(chain.factors, axis1=1, axis2=2))
         independent(values, chain.means, deviations, out)
         return out
-    for is_observed, rows in missing_patterns(values):
+    for is_observed, rows in missing_patterns(values) if patterns is None else patterns:
         if not is_observed.any():
             out[rows] = 0.0
             continue
@@ -70,7 +75,7 @@ def missing_patterns(values: Array) -> Iterator[tuple[NDArray[np.bool_], Integer
             yield ~pattern, other_rows[codes.ravel() == code]
 
 
-def number_evidence(chain: GaussianChain, values: Array, ends: Integers) -> StateEvidence:
+def number_evidence(chain: Gaussians, values: Array, ends: Integers) -> StateEvidence:
     """Evidence of rows of numbers, see `log_densities`."""
     from tacit.sequences.loops.gaussian_densities import exponentials
 
@@ -79,14 +84,14 @@ def number_evidence(chain: GaussianChain, values: Array, ends: Integers) -> Stat
     return StateEvidence(likelihoods, log_scales, ends)
 
 
-def next_quantiles(chain: GaussianChain, weights: Array, levels: Array) -> Array:
+def next_quantiles(chain: Gaussians, weights: Array, levels: Array) -> Array:
     """(row, column, level) quantiles of the emitted numbers; NaN where all weights are zero.
 
     Each column has a mixture of normal densities, whose distribution function is inverted by bisection.
 
     Parameters
     ----------
-    chain : GaussianChain
+    chain : Gaussians
     weights : (row, state)
         Probabilities of the states.
     levels : (level,)
@@ -110,7 +115,7 @@ def next_quantiles(chain: GaussianChain, weights: Array, levels: Array) -> Array
     return quantiles
 
 
-def drawn_rows(chain: GaussianChain, states: Codes, rng: np.random.Generator) -> Array:
+def drawn_rows(chain: Gaussians, states: Codes, rng: np.random.Generator) -> Array:
     """(draw, time, column) a row of numbers for each state."""
     noise = rng.normal(size=(*states.shape, chain.n_columns))
     return np.asarray(

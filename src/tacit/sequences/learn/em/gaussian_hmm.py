@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em
 from tacit.sequences.learn.em.stationary import long_run, stationary_transitions
-from tacit.sequences.model.gaussian_hmm import UNITS, GaussianChain, GaussianLayout
+from tacit.sequences.model.gaussian_hmm import GaussianChain, GaussianLayout
+from tacit.sequences.model.gaussians import UNITS, Gaussians
 from tacit.sequences.query.gaussian_emissions import missing_patterns, number_evidence
 
 Array = NDArray[np.float64]
@@ -110,16 +111,14 @@ class RowSums:
     seconds: Array  # (state, column, column), or (state, column) of squares
 
 
-def row_sums(
-    rows: Rows, posterior: Array, chain: GaussianChain | None, *, diagonal: bool
-) -> RowSums:
+def row_sums(rows: Rows, posterior: Array, chain: Gaussians | None, *, diagonal: bool) -> RowSums:
     """Sums for densities of states.
 
     Parameters
     ----------
     rows : Rows
     posterior : (position, state)
-    chain : GaussianChain or None
+    chain : Gaussians or None
         Imputes missing numbers of a row by their expectation given the others; without it such rows are
         left out.
     diagonal : bool
@@ -157,7 +156,7 @@ def _totals(posterior: Array) -> Array:
 
 
 def _completed(
-    chain: GaussianChain, state: int, values: Array, observed: NDArray[np.bool_]
+    chain: Gaussians, state: int, values: Array, observed: NDArray[np.bool_]
 ) -> tuple[Array, Array]:
     """Rows with missing numbers replaced by their expectation, and the covariance of these."""
     mean, covariance = chain.means[state], chain.covariances[state]
@@ -172,12 +171,12 @@ def _completed(
     return full, spread
 
 
-def _n_common(chain: GaussianChain) -> float:
+def _n_common(chain: Gaussians) -> float:
     return COMMON + (1 if chain.diagonal else chain.n_columns)
 
 
 def densities(
-    sums: RowSums, strength: float, chain: GaussianChain | None = None
+    sums: RowSums, strength: float, chain: Gaussians | None = None
 ) -> tuple[Array, Array]:
     """Means (state, column) and covariances (state, column, column) of highest posterior density.
 
@@ -186,7 +185,7 @@ def densities(
     sums : RowSums
     strength : float
         Of the prior.
-    chain : GaussianChain or None
+    chain : Gaussians or None
         Whose common covariance enters the prior; without it, only that of columns does.
     """
     d = sums.firsts.shape[1]
@@ -210,7 +209,7 @@ def densities(
     return means, 0.5 * (covariances + covariances.transpose(0, 2, 1)) + _LEAST * np.eye(d)
 
 
-def log_prior(chain: GaussianChain, strength: float) -> float:
+def log_prior(chain: Gaussians, strength: float) -> float:
     """Log of the prior's density of means and covariances, up to a constant.
 
     Inverse covariances are Wishart with the common covariance as mode.

@@ -1,0 +1,254 @@
+"""Emissions of numbers whose states have a `StateDensity`: learning and queries by the generic chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.files.fields import Record
+from tacit.core.progress import Report, silent
+from tacit.errors import DataError
+from tacit.sequences.data.number_sequences import Series, check_learnable, read_series
+from tacit.sequences.model.emission_chain import EmissionChain
+from tacit.sequences.query.hidden_states import StateEvidence
+
+if TYPE_CHECKING:
+    from tacit.sequences.learn.hmm_task import HMMSettings
+    from tacit.sequences.learn.number_stream import NumberSample
+    from tacit.sequences.model.state_density import DensityRows
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+DEFAULT_PSEUDO_COUNTS = 1.0  # of the prior of densities
+
+
+class DensityEmission:
+    """Reads rows of numbers, learns by EM, answers from the densities; subclasses say which these are."""
+
+    name: ClassVar[str]
+    numbers: ClassVar[bool] = True
+    learners: ClassVar[tuple[str, ...]] = ("auto", "em")
+    kinds: ClassVar[tuple[type, ...]] = (EmissionChain,)
+    record: ClassVar[Mapping[str, Record]] = {}
+    density: ClassVar[type]  # the `StateDensity`
+    density_record: ClassVar[Record]  # what files hold of it
+
+    def rows(self, values: Array, settings: HMMSettings) -> DensityRows:
+        """Rows to learn from."""
+        raise NotImplementedError
+
+    # -- data and learning ----------------------------------------------------------------------
+
+    def is_default_for(self, X: Any) -> bool:
+        """Only where a kind says so."""
+        del X
+        return False
+
+    def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> Series:
+        """Sequences of numbers."""
+        del unknown  # of symbols only
+        return read_series(X, known or None, lengths)
+
+    def check(self, data: Series) -> None:
+        """Raise where a column holds no number, or far too small ones."""
+        check_learnable(data)
+
+    def stream(self, data: Series, settings: HMMSettings) -> NumberSample:
+        """A random sample of the sequences."""
+        from tacit.sequences.learn.number_stream import NumberSample
+
+        return NumberSample.of(data, settings.seed)
+
+    def search(self, data: Series, settings: HMMSettings) -> dict[str, int | None]:
+        """The usual numbers of states."""
+        del data, settings
+        return {}
+
+    def learn(
+        self,
+        data: Series,
+        n_states: int,
+        settings: HMMSettings,
+        *,
+        held_out: Series | None = None,
+        stream: Any = None,
+        states: NDArray[np.integer] | None = None,
+        report: Report | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Starts from clusters and cells, then EM ("auto"); EM from random rows ("em")."""
+        del held_out, stream
+        rows = self.rows(data.values, settings)
+        return learn_density(rows, data.ends, n_states, settings, states, report or silent)
+
+    # -- queries ----------------------------------------------------------------------------------
+
+    def emitted(self, parameters: Any) -> Any:
+        """The `StateDensity` of the states."""
+        return parameters.emitted
+
+    def evidence(self, parameters: Any, positions: Array, ends: Integers) -> StateEvidence:
+        """Likelihoods of the states at each position; what is missing is summed out."""
+        from tacit.sequences.loops.gaussian_densities import exponentials
+
+        logs = np.ascontiguousarray(self.emitted(parameters).log_likelihoods(positions))
+        log_scales = np.empty(len(logs))
+        exponentials(logs, log_scales)
+        return StateEvidence(logs, log_scales, ends)
+
+    def log_probs(self, parameters: Any, data: Series) -> Array:
+        """From likelihoods of positions, block by block."""
+        from tacit.sequences.query.hidden_states import filtered
+        from tacit.sequences.query.hmm_scores import evidence_blocks
+
+        log_probs = [
+            filtered(parameters, evidence).log_probs()
+            for evidence in evidence_blocks(self.evidence, parameters, data)
+        ]
+        return np.concatenate([np.zeros(0), *log_probs])
+
+    def sample(self, parameters: Any, states: NDArray[np.int32], rng: np.random.Generator) -> Array:
+        """(draw, time, column) rows of numbers."""
+        return np.asarray(self.emitted(parameters).sample(states, rng))
+
+    def attributes(self, parameters: Any) -> dict[str, Any]:
+        """Those of the densities."""
+        return dict(self.emitted(parameters).attributes)
+
+    def describe(self, parameters: Any, labels: Sequence[str], most: int) -> list[list[str]]:
+        """Each column in a few words."""
+        described: list[list[str]] = self.emitted(parameters).describe(labels, most)
+        return described
+
+    def arguments(self, parameters: Any) -> dict[str, Any]:
+        """Those of the densities."""
+        return dict(self.emitted(parameters).arguments)
+
+    def probabilities(self, parameters: Any) -> Array:
+        """Numbers have none."""
+        raise NotImplementedError
+
+    def means(self, parameters: Any) -> Array:
+        """(state, column)."""
+        return np.asarray(self.emitted(parameters).means)
+
+    def expectation(self, parameters: Any, weights: Array) -> Array:
+        """(row, column)."""
+        return np.asarray(self.emitted(parameters).expectation(weights))
+
+    def densities(self, parameters: Any, column: int, grid: Array) -> Array:
+        """(state, grid point) densities, or probabilities of integers; zero where none are possible."""
+        return np.asarray(self.emitted(parameters).densities(column, grid))
+
+    def quantiles(self, parameters: Any, weights: Array, levels: Array) -> Array:
+        """(row, column, level)."""
+        return np.asarray(self.emitted(parameters).quantiles(weights, levels))
+
+    # -- exchange with hmmlearn -------------------------------------------------------------------
+
+    def to_hmmlearn(self, parameters: Any, **arguments: Any) -> Any:
+        """There is no such model."""
+        del parameters, arguments
+
+    def from_hmmlearn(self, model: Any, initial: Array, transitions: Array) -> Any:
+        """There is no such model."""
+        del model, initial, transitions
+
+
+def learn_density(
+    rows: DensityRows,
+    ends: Integers,
+    n_states: int,
+    settings: HMMSettings,
+    states: NDArray[np.integer] | None,
+    report: Report,
+) -> tuple[EmissionChain, dict[str, Any]]:
+    """A chain of densities of some rows, and diagnostics."""
+    from tacit.sequences.learn.em.emission_chain import ChainData
+    from tacit.sequences.learn.emission_chain import learn_chain
+
+    data = ChainData(rows, ends, settings.shape_for(n_states), states)
+    chain, diagnostics = learn_chain(data, settings, report)
+    return replace(chain, density=rows.finished(chain.density)), diagnostics
+
+
+def mixture_quantiles(
+    below: Callable[[Array], Array],
+    low: Array,
+    high: Array,
+    weights: Array,
+    levels: Array,
+    steps: int,
+) -> Array:
+    """(row, level) quantiles of mixtures of numbers, by bisection; NaN where all weights are zero.
+
+    Parameters
+    ----------
+    below : callable
+        From (row, level) numbers to (row, level, state) distribution functions.
+    low, high : (level,)
+        Numbers between which all quantiles are.
+    weights : (row, state)
+    levels : (level,)
+    steps : int
+        Halvings.
+    """
+    quantiles = np.full((len(weights), len(levels)), np.nan)
+    is_possible = weights.sum(axis=1) > 0
+    inner = weights[is_possible]
+    lows, highs = (np.tile(limits, (len(inner), 1)) for limits in (low, high))
+    for _ in range(steps):
+        middle = 0.5 * (lows + highs)
+        over = np.einsum("rsm,rm->rs", below(middle), inner) > levels
+        lows, highs = np.where(over, lows, middle), np.where(over, middle, highs)
+    quantiles[is_possible] = 0.5 * (lows + highs)
+    return quantiles
+
+
+def count_quantiles(
+    below: Callable[[Array], Array], high: Array, weights: Array, levels: Array
+) -> Array:
+    """(row, level) the least counts whose probability of less or equal reaches the level."""
+    quantiles = np.full((len(weights), len(levels)), np.nan)
+    is_possible = weights.sum(axis=1) > 0
+    inner = weights[is_possible]
+    lows, highs = np.full((len(inner), len(levels)), -1.0), np.tile(high, (len(inner), 1))
+    while (highs - lows > 1).any():
+        middle = np.floor(0.5 * (lows + highs))
+        enough = np.einsum("rsm,rm->rs", below(np.maximum(middle, 0.0)), inner) >= levels
+        enough &= middle >= 0
+        lows, highs = np.where(enough, lows, middle), np.where(enough, middle, highs)
+    quantiles[is_possible] = highs
+    return quantiles
+
+
+def column_names(labels: Sequence[str]) -> list[str]:
+    """What stands before the description of each column."""
+    return [f"{label} " for label in labels] if len(labels) > 1 else [""]
+
+
+def strength_of(settings: HMMSettings) -> float:
+    """Pseudo-counts of the prior of densities."""
+    given = settings.pseudo_counts
+    return DEFAULT_PSEUDO_COUNTS if given is None else given
+
+
+def standardised(values: Array) -> Array:
+    """Columns with mean zero and standard deviation one; constant ones are zero."""
+    spread = np.nanstd(values, axis=0)
+    return np.asarray((values - np.nanmean(values, axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+def check_counts(values: Array, name: str) -> None:
+    """Raise where a number is no count."""
+    observed = values[~np.isnan(values)]
+    invalid = observed[(observed < 0) | (observed != np.round(observed))]
+    if len(invalid):
+        raise DataError(
+            f"{invalid[0]:g} is no count; emissions={name!r} takes integers from zero on, "
+            f"emissions='gaussian' any numbers"
+        )

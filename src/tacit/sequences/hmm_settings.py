@@ -1,0 +1,109 @@
+"""The arguments of `HMM` about learning, checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.core.arguments import check_choice, check_count, check_number, checked_rate, seed_from
+from tacit.core.encoders.given_features import are_given, check_given
+from tacit.errors import ArgumentError
+from tacit.sequences.emissions import EMISSIONS
+from tacit.sequences.emissions.gaussian_density import COVARIANCES
+from tacit.sequences.learn.hmm_presets import check_preset
+from tacit.sequences.learn.hmm_task import HMMSettings
+from tacit.sequences.model.shapes import INITIAL, TRANSITIONS, Shape
+
+if TYPE_CHECKING:
+    from tacit.sequences.hmm import HMM
+
+WITH_WINDOWS = ("auto", "spectral", "tensor")  # learners that use moments of pasts and futures
+WITH_SHAPES = ("auto", "em")  # learners that know shapes of chains and known states
+MOST_STATES = 20_000  # 3.2 GB of transitions
+
+
+def settings_of(model: HMM) -> HMMSettings:
+    """The arguments about learning, checked."""
+    from tacit.core.threads import n_threads
+
+    learners = dict.fromkeys(name for emission in EMISSIONS.values() for name in emission.learners)
+    check_choice("learn", model.learn, tuple(learners))
+    check_choice("covariance", model.covariance, COVARIANCES)
+    if isinstance(model.n_states, str):
+        check_choice("n_states", model.n_states, ("auto",))
+    else:
+        check_count("n_states", model.n_states)
+        if model.n_states > MOST_STATES:
+            raise ArgumentError(
+                f"n_states={model.n_states}; give at most {MOST_STATES}: transitions are a dense matrix"
+            )
+    reach, given = _given_features(model)
+    for name in ("n_restarts", "max_iter", "n_components"):
+        check_count(name, getattr(model, name))
+    check_choice("negative", model.negative, ("floor", "nan", "raise"))
+    check_number("pseudo_counts", model.pseudo_counts, word="auto")
+    check_number("tol", model.tol, positive=True)
+    if (model.preset, model.windows) != (None, "auto"):
+        check_preset(model)
+    _check_shape(model)
+    settings = HMMSettings(
+        learn=model.learn,
+        features=reach,
+        covariance=model.covariance,
+        stationary=bool(model.stationary),
+        pseudo_counts=(
+            None if isinstance(model.pseudo_counts, str) else float(model.pseudo_counts)
+        ),
+        n_restarts=int(model.n_restarts),
+        tol=float(model.tol),
+        max_iter=int(model.max_iter),
+        n_jobs=n_threads(model.n_jobs) or 1,
+        seed=seed_from(model.random_state),
+        given=given,
+        preset=model.preset,
+        windows="first" if model.preset and model.windows == "auto" else model.windows,
+        learning_rate=checked_rate(model.learning_rate),
+        transitions=model.transitions,
+        initial=model.initial,
+        tied=model.tied,
+        n_components=int(model.n_components),
+    )
+    if settings.has_shape:
+        check_generic(model, "transitions=, initial= or tied=")
+    return settings
+
+
+def check_generic(model: HMM, name: str) -> None:
+    """Raise where `learn` does not know known states and shapes of chains."""
+    if model.learn not in WITH_SHAPES or model.preset is not None:
+        raise ArgumentError(
+            f"{name} with learn={model.learn!r}; it goes with {' and '.join(map(repr, WITH_SHAPES))}"
+        )
+
+
+def _check_shape(model: HMM) -> None:
+    """Check the arguments about the shape of the chain."""
+    for name, names in (("transitions", TRANSITIONS), ("initial", INITIAL)):
+        value = getattr(model, name)
+        if isinstance(value, str):
+            check_choice(name, value, names)
+        elif isinstance(model.n_states, str):
+            raise ArgumentError(f"an array as {name}= goes with a number of states; give n_states=")
+    if model.tied is not None and isinstance(model.n_states, str):
+        raise ArgumentError("tied= goes with a number of states; give n_states=")
+    if not isinstance(model.n_states, str):
+        Shape.of(model.transitions, int(model.n_states), model.initial, model.tied)
+
+
+def _given_features(model: HMM) -> tuple[int | None, Any]:
+    """The places of past and future, None for "auto"; and features of them that are not indicators."""
+    check_count("reach", model.reach)
+    if not are_given(model.features):
+        check_count("features", model.features, word="auto")
+        return None if isinstance(model.features, str) else int(model.features), None
+    check_given(model.features)
+    if model.learn not in WITH_WINDOWS:
+        raise ArgumentError(
+            f"features that are no integer go with learn={', '.join(map(repr, WITH_WINDOWS))}, not with "
+            f"{model.learn!r}"
+        )
+    return int(model.reach), model.features
