@@ -151,6 +151,20 @@ def run_accelerated_em(
     return EMRun(image, objective, count, converged=False, trace=tuple(trace))
 
 
+def refusing_singular(step: Step) -> Step:
+    """The step, with the objective -inf where extrapolation went so far that covariances are singular."""
+
+    def refusing(values: Array) -> tuple[float, Array, Array]:
+        try:
+            with np.errstate(over="ignore"):
+                objective, image, masses = step(values)
+        except np.linalg.LinAlgError:
+            return -np.inf, values, np.ones_like(values)
+        return (objective if np.isfinite(image).all() else -np.inf), image, masses
+
+    return refusing
+
+
 def warn_unfinished(max_iter: int) -> None:
     """Warn that EM made `max_iter` steps before its stopping rule held."""
     warnings.warn(

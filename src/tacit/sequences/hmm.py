@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.core.encoders.given_features import are_given
@@ -35,10 +35,15 @@ class HMM(HMMForecasts):
         windows alone, in one pass over the data. "spectral": operators without hidden states (Hsu,
         Kakade & Zhang, 2012); predictions are made proper, see `predict_next_proba`. "em": EM from
         `n_restarts` random starts. "online-em": stepwise EM, a few passes over small batches.
-    emissions : str
-        What states emit, a name of `tacit.sequences.emissions.EMISSIONS`: "categorical" (symbols) or
-        "gaussian" (numbers with normal densities), for example. "auto": "gaussian" if arrays or lists
-        hold floats, else "categorical". Numbers are read as by `KernelHMM`, and may be missing too.
+    emissions : str, or dict of str
+        What states emit: "categorical" (symbols), "gaussian" (numbers with normal densities),
+        "gaussian-mixture", "poisson" or "negative-binomial" (counts), "multinomial" (rows of counts with
+        their totals given) or "von-mises" (angles in radians). "auto": "gaussian" if arrays or lists hold
+        floats, else "categorical". Numbers are read as by `KernelHMM`, and may be missing too. A dict says
+        what each column of a frame emits, independently of the others given the state; columns of one kind
+        have a joint density. The frame has a row for each position: a column of the kind "sequence" says to
+        which sequence it belongs, one of the kind "time" orders the rows; else those named "sequence" or
+        "id", and "time".
     covariance : {"full", "diagonal", "spherical", "tied"}
         Of rows of numbers: whether columns depend on each other within a state. "spherical": independent
         columns of one variance; "tied": all states have the same covariance.
@@ -130,7 +135,7 @@ class HMM(HMMForecasts):
         n_states: int | str = "auto",
         learn: str = "auto",
         *,
-        emissions: str = "auto",
+        emissions: str | Mapping[str, str] = "auto",
         covariance: str = "full",
         n_components: int = 2,
         transitions: Any = "full",
@@ -212,6 +217,7 @@ class HMM(HMMForecasts):
             lengths = lengths_from(X, y, lengths, rows=emission.numbers)
             data, held_out = emission.read(X, lengths, unknown=self.unknown), None
             emission.check(data)
+            emission = emission.bound(data)
             known_states = None
             if states is not None:
                 if isinstance(self.n_states, str):
@@ -257,17 +263,17 @@ class HMM(HMMForecasts):
             )
         name = self.emissions
         if before is not None:
-            learnt = emission_of(self.parameters_).name
-            if name not in ("auto", learnt):
+            learnt = emission_of(self.parameters_)
+            if name != "auto" and emission_for(name, X).name != learnt.name:
                 raise NotAvailableError(
                     f"this model was not learnt with emissions={name!r}; call fit"
                 )
-            name = learnt
         settings = settings_of(self)
-        emission = self._check_learner(emission_for(name, X))
+        emission = self._check_learner(emission_for(name, X) if before is None else learnt)
         lengths = lengths_from(X, y, lengths, rows=emission.numbers)
         known = symbols if before is None else self.symbols_ or self.names_
         data = emission.read(X, lengths, known, self.unknown)
+        emission = emission.bound(data)
         with self._working() as report:
             first = before is None
             stream = emission.stream(data, settings) if first else before.joined(data, settings)
@@ -281,8 +287,10 @@ class HMM(HMMForecasts):
         return examples_of(emission.read(X, None, unknown=self.unknown))
 
     def to_hmmlearn(self) -> Any:
-        """The same model as a ``CategoricalHMM`` or ``GaussianHMM`` of hmmlearn.
+        """The same model as one of hmmlearn.
 
+        Categorical emissions give a ``CategoricalHMM``, others a ``GaussianHMM``, ``GMMHMM``, ``PoissonHMM``
+        or ``MultinomialHMM``; there is none for negative binomial ones, angles and columns of several kinds.
         Symbols become their indices in `symbols_`. It scores the same, and its `fit` continues from here.
         """
         from tacit.sequences.files.hmmlearn import hmmlearn_model
@@ -292,11 +300,11 @@ class HMM(HMMForecasts):
 
     @classmethod
     def from_hmmlearn(cls, model: Any, symbols: Any = None) -> Self:
-        """A fitted ``CategoricalHMM`` or ``GaussianHMM`` of hmmlearn.
+        """A fitted model of hmmlearn.
 
         Parameters
         ----------
-        model : CategoricalHMM or GaussianHMM
+        model : CategoricalHMM, GaussianHMM, GMMHMM, PoissonHMM or MultinomialHMM
         symbols : sequence of hashables, optional
             The symbols of its integers; the integers themselves by default.
         """

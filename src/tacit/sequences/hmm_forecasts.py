@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.core.arguments import check_choice, check_count
+from tacit.errors import ArgumentError
 from tacit.numbers.query.arguments import checked_grid, checked_levels
+from tacit.sequences.emissions.mixed import Mixed
 from tacit.sequences.hmm_queries import HMMQueries
 from tacit.sequences.sequence_queries import per_position, per_sequence
 
@@ -18,10 +20,61 @@ Array = NDArray[np.float64]
 class HMMForecasts(HMMQueries):
     """Means, quantiles and densities of the next numbers."""
 
+    def predict_next_proba(
+        self,
+        X: Any,
+        lengths: Any = None,
+        *,
+        target: str | None = None,
+        all_positions: bool = False,
+        steps: int = 1,
+        return_repairs: bool = False,
+    ) -> Any:
+        """P(next symbol | the whole sequence so far), in the order of `symbols_`.
+
+        Of columns of several kinds P(next category of one of them), in the order of its categories.
+
+        Parameters
+        ----------
+        X : sequences
+        lengths : (sequence,) integers, optional
+        target : str, optional
+            The column, if several hold categories.
+        all_positions : bool
+            Whether to answer at each position, given those before it.
+        steps : int
+            How far ahead: 1 is the next symbol, 2 the one after it, whatever comes between.
+        return_repairs : bool
+            See `score_samples`.
+
+        Returns
+        -------
+        (sequence, symbol) array; without its first axis for a single sequence
+            With `all_positions` (time, symbol) for each sequence.
+        """
+        self._check_fitted()
+        emission = self._emission
+        if not isinstance(emission, Mixed):
+            if target is not None:
+                raise ArgumentError(f"target={target!r} goes with columns of several kinds")
+            return super().predict_next_proba(
+                X, lengths, all_positions=all_positions, steps=steps, return_repairs=return_repairs
+            )
+        probabilities = emission.probabilities_of(self.parameters_.emitted, target)
+        check_count("steps", steps)
+        sequences = self._read(X, lengths)
+        states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
+        arrange = per_position if all_positions else per_sequence
+        answer = arrange(sequences, states @ probabilities)
+        return (answer, {}) if return_repairs else answer
+
     def expectation(
         self, X: Any, lengths: Any = None, *, all_positions: bool = False, steps: int = 1
     ) -> Any:
-        """The mean of the next numbers given those so far; see `predict_next_proba`."""
+        """The mean of the next numbers given those so far; see `predict_next_proba`.
+
+        That of categories is NaN, that of angles a direction.
+        """
         emission = self._numbers_only("expectation")
         check_count("steps", steps)
         sequences = self._read(X, lengths)

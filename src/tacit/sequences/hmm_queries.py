@@ -210,7 +210,8 @@ class HMMQueries(CountedSequences):
         Returns
         -------
         list of lists of symbols
-            Of numbers an array: (draw, time), or (draw, time, column).
+            Of numbers an array: (draw, time), or (draw, time, column). Of columns of several kinds a list of
+            dicts of columns.
         """
         from tacit.sequences.query.hidden_states import drawn_states
         from tacit.sequences.query.proper_operators import drawn_codes
@@ -225,7 +226,7 @@ class HMMQueries(CountedSequences):
             states = drawn_states(self.parameters_, self._next_given(given), shape, rng)
             codes = self._emission.sample(self.parameters_, states, rng)
         if self._emission.numbers:
-            return codes[:, :, 0] if len(self.names_) == 1 else codes
+            return self._emission.drawn(self.parameters_, codes)
         return [[self.symbols_[code] for code in row] for row in codes.tolist()]
 
     @checked_summary

@@ -218,6 +218,11 @@ HMM_FILE = ModelFile(
     ),
     arguments={
         "features": plain_features,
+        "emissions": lambda model: (
+            model.emissions
+            if isinstance(model.emissions, str)
+            else {str(name): str(kind) for name, kind in model.emissions.items()}
+        ),
         "transitions": lambda model: _plain(model.transitions),
         "initial": lambda model: _plain(model.initial),
         "tied": lambda model: _plain(model.tied),

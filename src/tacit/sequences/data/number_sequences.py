@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -60,7 +60,8 @@ class Series:
 
     def pieces(self, places: Integers, lengths: Integers) -> Series:
         """Sequences made of some of the positions."""
-        return Series(self.values[places], lengths, self.names)
+        values = self.values[places]
+        return replace(self, values=values, lengths=lengths, single=False, joined=False)
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]] | NDArray[Any]:
         """Splits an array over all positions by sequence, unless the input was one array."""
@@ -90,7 +91,7 @@ class Series:
         taken = [pieces[place] for place in np.unique(indices)]
         values = np.concatenate([self.values[first:stop] for first, stop in taken])
         lengths = np.array([stop - first for first, stop in taken], dtype=np.int64)
-        return Series(values, lengths, self.names)
+        return replace(self, values=values, lengths=lengths, single=False, joined=False)
 
 
 def read_series(X: Any, names: Sequence[str] | None = None, lengths: Any = None) -> Series:

@@ -6,6 +6,7 @@ paragraph in ``docs/models/hmm.rst``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tacit.core.arguments import check_choice
@@ -15,6 +16,8 @@ from tacit.sequences.emissions.categorical import Categorical
 from tacit.sequences.emissions.density_emission import DensityEmission
 from tacit.sequences.emissions.gaussian import Gaussian
 from tacit.sequences.emissions.gaussian_mixture import GaussianMixture
+from tacit.sequences.emissions.mixed import Mixed
+from tacit.sequences.emissions.mixed_density import MIXED_DENSITY, MixedDensity
 from tacit.sequences.emissions.multinomial import Multinomial
 from tacit.sequences.emissions.negative_binomial import NegativeBinomial
 from tacit.sequences.emissions.poisson import Poisson
@@ -35,8 +38,10 @@ EMISSIONS: dict[str, Emission] = {
 }
 
 
-def emission_for(name: str, X: Any) -> Emission:
-    """The emission of a name; of "auto", the first that is the default for X."""
+def emission_for(name: str | Mapping[Any, Any], X: Any) -> Emission:
+    """The emission of a name, or of columns with kinds; of "auto", the first that is the default for X."""
+    if isinstance(name, Mapping):
+        return Mixed.of(name)
     check_choice("emissions", name, ("auto", *EMISSIONS))
     if name == "auto":
         return next(kind for kind in EMISSIONS.values() if kind.is_default_for(X))
@@ -46,6 +51,8 @@ def emission_for(name: str, X: Any) -> Emission:
 def emission_of(parameters: Any) -> Emission:
     """The emission that parameters of a fitted model belong to."""
     if isinstance(parameters, EmissionChain):
+        if isinstance(parameters.density, MixedDensity):
+            return Mixed.of_density(parameters.density)
         return EMISSIONS[parameters.density.kind]
     return next(
         emission for emission in EMISSIONS.values() if isinstance(parameters, emission.kinds)
@@ -72,11 +79,12 @@ EMISSION_CHAIN = Record(
     Field(
         "density",
         OneOf(
+            mixed=MIXED_DENSITY,
             **{
                 emission.name: emission.density_record
                 for emission in EMISSIONS.values()
                 if isinstance(emission, DensityEmission)
-            }
+            },
         ),
     ),
     Field("shape", SHAPE, optional=True),

@@ -57,6 +57,11 @@ class Categorical:
         check_choice("unknown", unknown, ("error", "missing"))
         return read_sequences(X, lengths, symbols=known, unknown=unknown)
 
+    def bound(self, data: Sequences) -> Categorical:
+        """The same: models have the symbols themselves."""
+        del data
+        return self
+
     def check(self, data: Sequences) -> None:
         """Reading has checked everything."""
 
@@ -117,6 +122,11 @@ class Categorical:
     ) -> NDArray[np.int32]:
         """Codes of symbols."""
         return drawn_symbols(parameters.emit[0], states, rng)
+
+    def drawn(self, parameters: ChainTables, rows: NDArray[Any]) -> Any:
+        """The same."""
+        del parameters
+        return rows
 
     def attributes(self, parameters: ChainTables) -> dict[str, Array]:
         """(state, symbol) probabilities."""

@@ -112,8 +112,9 @@ class CategoricalDensity:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """(state, symbol) probabilities."""
-        return {"emissions_": self.probabilities}
+        """(state, symbol) probabilities, and the symbols."""
+        names = {"categories_": self.categories} if self.categories else {}
+        return {"emissions_": self.probabilities, **names}
 
 
 CATEGORICAL_DENSITY = Record(

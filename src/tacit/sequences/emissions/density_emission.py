@@ -42,6 +42,11 @@ class DensityEmission:
         """Rows to learn from."""
         raise NotImplementedError
 
+    def bound(self, data: Any) -> Any:
+        """The same: nothing but numbers was found in the data."""
+        del data
+        return self
+
     # -- data and learning ----------------------------------------------------------------------
 
     def is_default_for(self, X: Any) -> bool:
@@ -114,6 +119,11 @@ class DensityEmission:
     def sample(self, parameters: Any, states: NDArray[np.int32], rng: np.random.Generator) -> Array:
         """(draw, time, column) rows of numbers."""
         return np.asarray(self.emitted(parameters).sample(states, rng))
+
+    def drawn(self, parameters: Any, rows: Array) -> Any:
+        """The same, without the last axis of a single column."""
+        del parameters
+        return rows[:, :, 0] if rows.shape[2] == 1 else rows
 
     def attributes(self, parameters: Any) -> dict[str, Any]:
         """Those of the densities."""

@@ -88,7 +88,9 @@ class GaussianDensity(Gaussians):
         """Exponentials of means, and entries of Cholesky factors."""
         rows, columns = self._entries.T
         factors = self.factors[: self._n_factors, rows, columns]
-        factors = np.where(rows == columns, factors, np.exp(factors))
+        factors = np.where(
+            rows == columns, factors, np.exp(np.where(rows == columns, 0.0, factors))
+        )
         return np.concatenate([np.exp(self.means / UNITS).ravel(), factors.ravel()])
 
     def of_flat(self, values: Array) -> GaussianDensity:

@@ -40,6 +40,10 @@ class Emission(Protocol):
         """Sequences from any input; `known` are the symbols or the names of columns."""
         ...
 
+    def bound(self, data: Any) -> Any:
+        """The emission with what reading found in the data: categories of columns of several kinds."""
+        ...
+
     def check(self, data: Any) -> None:
         """Raise a `DataError` if nothing can be learnt from these sequences."""
         ...
@@ -80,6 +84,10 @@ class Emission(Protocol):
         self, parameters: Any, states: NDArray[np.int32], rng: np.random.Generator
     ) -> NDArray[Any]:
         """Samples the emissions of (draw, time) states: codes, or rows of numbers on one axis more."""
+        ...
+
+    def drawn(self, parameters: Any, rows: NDArray[Any]) -> Any:
+        """What `HMM.sample` returns of rows of numbers."""
         ...
 
     def attributes(self, parameters: Any) -> dict[str, Array]:

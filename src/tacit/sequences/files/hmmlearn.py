@@ -34,7 +34,7 @@ def parameters_from_hmmlearn(model: Any, emissions: Sequence[Emission]) -> Any:
     Raises
     ------
     ArgumentTypeError
-        It is no model of symbols or of Gaussian numbers.
+        It is no model of hmmlearn, or one of its variational ones.
     DataError
         It was not fitted, or its tables hold no probabilities.
     """
@@ -49,8 +49,8 @@ def parameters_from_hmmlearn(model: Any, emissions: Sequence[Emission]) -> Any:
             if parameters is not None:
                 return parameters
     raise ArgumentTypeError(
-        f"a {type(model).__name__} cannot be taken over; give a fitted CategoricalHMM or GaussianHMM of "
-        f"hmmlearn"
+        f"a {type(model).__name__} cannot be taken over; give a fitted CategoricalHMM, GaussianHMM, "
+        f"GMMHMM, PoissonHMM or MultinomialHMM of hmmlearn"
     )
 
 

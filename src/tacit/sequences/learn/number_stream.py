@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +40,7 @@ class NumberSample:
     @staticmethod
     def of(series: Series, seed: int) -> NumberSample:
         """Of the first chunk."""
-        none = Series(series.values[:0], np.zeros(0, np.int64), series.names)
+        none = series.pieces(np.zeros(0, np.int64), np.zeros(0, np.int64))
         return NumberSample(none, np.zeros(0, np.int64), 0, 0, seed).joined(series)
 
     @property
@@ -81,7 +81,7 @@ class NumberSample:
             [part.values for part in parts if part.n_positions] or [others.values]
         )
         return NumberSample(
-            Series(values, lengths[chosen], self.series.names),
+            replace(self.series, values=values, lengths=lengths[chosen]),
             places[chosen],
             self.n_seen + n_new,
             self.n_positions + others.n_positions,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em
+from tacit.core.em import AbsoluteGain, EMRun, Step, refusing_singular, run_accelerated_em
 from tacit.sequences.model.emission_chain import EmissionChain, masked_rows
 from tacit.sequences.model.shapes import Shape
 from tacit.sequences.model.state_density import DensityRows
@@ -193,7 +193,7 @@ def run_em(
 
     step = em_step(data, start, pseudo_counts, stationary=stationary, passes=passes)
     em_run = run_accelerated_em(
-        step,
+        refusing_singular(step),
         valid(start.flat),
         AbsoluteGain(gain),
         normalise=valid,

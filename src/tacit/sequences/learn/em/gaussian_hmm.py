@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em
+from tacit.core.em import AbsoluteGain, EMRun, Step, refusing_singular, run_accelerated_em
 from tacit.sequences.learn.em.stationary import long_run, stationary_transitions
 from tacit.sequences.model.gaussian_hmm import GaussianChain, GaussianLayout
 from tacit.sequences.model.gaussians import UNITS, Gaussians
@@ -347,20 +347,6 @@ def gaussian_step(
     return step
 
 
-def _refusing_singular(step: Step) -> Step:
-    """The step, with the objective -inf where extrapolation went so far that covariances are singular."""
-
-    def refusing(values: Array) -> tuple[float, Array, Array]:
-        try:
-            with np.errstate(over="ignore"):
-                objective, image, masses = step(values)
-        except np.linalg.LinAlgError:
-            return -np.inf, values, np.ones_like(values)
-        return (objective if np.isfinite(image).all() else -np.inf), image, masses
-
-    return refusing
-
-
 def polished_gaussian(
     chain: GaussianChain,
     rows: Rows,
@@ -387,7 +373,7 @@ def polished_gaussian(
     n_tables = layout.n_states * (layout.n_states + 1)
     first[:n_tables] = np.maximum(first[:n_tables], 1e-9)
     em_run = run_accelerated_em(
-        _refusing_singular(gaussian_step(layout, rows, pseudo_counts, stationary=stationary)),
+        refusing_singular(gaussian_step(layout, rows, pseudo_counts, stationary=stationary)),
         allowed(first),
         AbsoluteGain(gain),
         normalise=allowed,

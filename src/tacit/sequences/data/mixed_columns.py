@@ -1,0 +1,226 @@
+"""Sequences of columns of different kinds, from frames with a row for each position."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.input.frames import as_frame, frame_columns
+from tacit.core.input.table import unknown_column_text
+from tacit.core.input.values import Distinct, Numbers, Raw, distinct_numbers, raw_from_objects
+from tacit.errors import ArgumentTypeError, CategoryError, ColumnError, DataError
+from tacit.sequences.data.number_sequences import Series
+from tacit.sequences.data.sequences import sum_of_lengths
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+SEQUENCE, TIME = "sequence", "time"  # roles of columns besides kinds of emissions
+_DEFAULTS = {SEQUENCE: ("sequence", "id"), TIME: ("time",)}  # names of columns that have them
+
+Categories = tuple[tuple[Hashable, ...] | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MixedSeries(Series):
+    """Sequences of rows of numbers, and of codes of categories."""
+
+    categories: Categories = ()  # of each column; None of numbers
+
+
+def read_mixed(
+    X: Any,
+    roles: Mapping[str, str],
+    lengths: Any = None,
+    known: Categories | None = None,
+    unknown: str = "error",
+) -> MixedSeries:
+    """Sequences from a frame with a row for each position.
+
+    Rows of a sequence come in the order of their times, sequences in that of their first rows.
+
+    Parameters
+    ----------
+    X : frame, or list of frames
+        Of any library, or a dict of columns. Without a column that says to which sequence a row belongs it is
+        one sequence; a list holds a sequence in each.
+    roles : mapping of str to str
+        What each column is: "categorical" or another kind of emissions, "sequence" or "time". Columns of
+        these two roles are also found by their names: "sequence" or "id", "time". Others are left out.
+    lengths : (sequence,) integers, optional
+        Where the frame holds all sequences in turn.
+    known : tuple, optional
+        Categories of each column of a fitted model.
+    unknown : {"error", "missing"}
+        What is done with other categories.
+    """
+    if isinstance(X, MixedSeries):
+        return X
+    if isinstance(X, tuple) and len(X) == 2 and lengths is None and _is_table(X[0]):
+        X, lengths = X
+    columns = [name for name, role in roles.items() if role not in (SEQUENCE, TIME)]
+    parts = list(X) if isinstance(X, list | tuple) else [X]
+    if not parts:
+        raise DataError("there is not a single sequence; give a frame, or a list of frames")
+    tables = [_Rows.of(part, roles, columns) for part in parts]
+    if len(tables) == 1:
+        sizes = tables[0].lengths
+    else:
+        sizes = np.array([int(table.lengths.sum()) for table in tables])
+    joined = lengths is not None
+    if lengths is not None:
+        sizes = np.asarray(lengths, dtype=np.int64)
+        n_rows = int(sum(table.lengths.sum() for table in tables))
+        if (sizes < 0).any() or sum_of_lengths(sizes) != n_rows:
+            raise DataError(
+                f"lengths sum to {sum_of_lengths(sizes)}, but there are {n_rows} rows; give lengths "
+                f"that sum to them"
+            )
+    values: list[Array] = []
+    categories: list[tuple[Hashable, ...] | None] = []
+    for place, name in enumerate(columns):
+        raws = [table.columns[place] for table in tables]
+        if roles[name] == "categorical":
+            names = None if known is None else known[place]
+            codes, names = _coded(raws, name, names, unknown)
+            values.append(codes)
+            categories.append(names)
+        else:
+            values.append(np.concatenate([_numbers(raw, name) for raw in raws]))
+            categories.append(None)
+    single = not isinstance(X, list | tuple) and not joined and not tables[0].has_label
+    matrix = np.ascontiguousarray(np.stack(values, axis=1))
+    return MixedSeries(matrix, sizes, tuple(columns), single, joined, tuple(categories))
+
+
+def _is_table(X: Any) -> bool:
+    return isinstance(X, Mapping) or as_frame(X) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows of a frame, sequence by sequence."""
+
+    columns: list[Raw]
+    lengths: Integers
+    has_label: bool  # whether a column says to which sequence a row belongs
+
+    @staticmethod
+    def of(frame: Any, roles: Mapping[str, str], columns: Sequence[str]) -> _Rows:
+        names, n_rows, reader = _columns_of(frame)
+        places = {name: place for place, name in enumerate(names)}
+
+        def column(name: str) -> Raw:
+            if name not in places:
+                raise ColumnError(unknown_column_text(name, list(places)))
+            return reader(places[name], name)
+
+        label, time = (_role(role, roles, places) for role in (SEQUENCE, TIME))
+        order, lengths = np.arange(n_rows), np.array([n_rows], dtype=np.int64)
+        if time is not None:
+            order = np.argsort(_times(column(time), time), kind="stable")
+        if label is not None:
+            owners = _owners(column(label), label)
+            order = order[np.argsort(owners[order], kind="stable")]
+            lengths = np.bincount(owners).astype(np.int64)
+        taken = [_taken(column(name), order) for name in columns]
+        return _Rows(taken, lengths, label is not None)
+
+
+def _columns_of(frame: Any) -> tuple[list[str], int, Callable[[int, str], Raw]]:
+    """Names of columns, the number of rows, and a reader of columns."""
+    if isinstance(frame, Mapping):
+        columns = list(frame.values())
+        sizes = {len(values) for values in columns}
+        if len(sizes) != 1:
+            raise DataError(f"the columns of a dict have different lengths: {sorted(sizes)}")
+        names = [str(name) for name in frame]
+        return names, sizes.pop(), lambda place, name: raw_from_objects(columns[place], name)
+    read = frame_columns(frame)
+    if read is None:
+        raise ArgumentTypeError(
+            f"a {type(frame).__name__} is no frame; columns of several kinds come in a frame with a row for "
+            f"each position, or a list of such frames"
+        )
+    return [str(name) for name in read[0]], read[1], read[2]
+
+
+def _role(role: str, roles: Mapping[str, str], places: Mapping[str, int]) -> str | None:
+    """The column of a role."""
+    named = [name for name, given in roles.items() if given == role]
+    usual = [name for name in _DEFAULTS[role] if name in places and name not in roles]
+    return next(iter([*named, *usual]), None)
+
+
+def _owners(raw: Raw, name: str) -> Integers:
+    """(row,) the number of the sequence, as they first appear."""
+    codes = (distinct_numbers(raw) if isinstance(raw, Numbers) else raw).codes
+    if (codes < 0).any():
+        raise DataError(
+            f"row {int((codes < 0).argmax())} does not say to which sequence it belongs: column {name!r} "
+            f"is missing there; leave such rows out"
+        )
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse.ravel()], dtype=np.int64)
+
+
+def _times(raw: Raw, name: str) -> Array:
+    if isinstance(raw, Distinct) and raw.days is not None:
+        times = np.append(raw.days, np.nan)[raw.codes]
+    else:
+        times = _numbers(raw, name)
+    if np.isnan(times).any():
+        raise DataError(
+            f"row {int(np.isnan(times).argmax())} has no time: column {name!r} is missing there; leave "
+            f"such rows out"
+        )
+    return np.asarray(times, dtype=np.float64)
+
+
+def _taken(raw: Raw, order: Integers) -> Raw:
+    if isinstance(raw, Numbers):
+        return Numbers(raw.values[order])
+    return Distinct(raw.values, raw.codes[order], days=raw.days)
+
+
+def _numbers(raw: Raw, name: str) -> Array:
+    if isinstance(raw, Numbers):
+        return np.asarray(raw.values, dtype=np.float64)
+    try:
+        values = np.array([*raw.values, np.nan], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f'column {name!r} does not hold numbers alone: {error}; its kind may be "categorical"'
+        ) from error
+    return np.asarray(values[raw.codes])
+
+
+def _coded(
+    raws: Sequence[Raw], name: str, known: tuple[Hashable, ...] | None, unknown: str
+) -> tuple[Array, tuple[Hashable, ...]]:
+    """(row,) codes as floats, NaN where missing, and the categories."""
+    parts = [distinct_numbers(raw) if isinstance(raw, Numbers) else raw for raw in raws]
+    if known is None:
+        seen = {part.values[code] for part in parts for code in np.unique(part.codes) if code >= 0}
+        if not seen:
+            raise DataError(f"column {name!r} holds no category at all; leave it out")
+        known = tuple(sorted(seen, key=lambda value: (isinstance(value, str), value)))
+    places = {value: float(place) for place, value in enumerate(known)}
+    columns = []
+    for part in parts:
+        table = [places.get(value, -1.0) for value in part.values]
+        codes = np.array([*table, np.nan])[part.codes]
+        if (codes < 0).any():
+            if unknown == "error":
+                value = part.values[part.codes[int((codes < 0).argmax())]]
+                raise CategoryError(
+                    f"column {name!r} holds {value!r}, which is not one of its {len(known)} known "
+                    f'categories; with unknown="missing" such cells count as missing'
+                )
+            codes[codes < 0] = np.nan
+        columns.append(codes)
+    return np.concatenate(columns), known

@@ -1,0 +1,184 @@
+"""Columns of different kinds side by side: frames, answers, learning, files."""
+
+import datetime as dt
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import norm, poisson
+
+import tacit
+from tacit.errors import ArgumentError, CategoryError, ColumnError, DataError, NotAvailableError
+from tacit.sequences.data.mixed_columns import read_mixed
+from tacit.sequences.emissions.categorical_density import CategoricalDensity
+from tacit.sequences.emissions.gaussian_density import GaussianDensity
+from tacit.sequences.emissions.mixed_density import MixedDensity
+from tacit.sequences.emissions.poisson import PoissonDensity
+from tacit.sequences.model.emission_chain import EmissionChain
+
+KINDS = {"state": "categorical", "speed": "gaussian", "clicks": "poisson", "slope": "gaussian"}
+EMIT = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
+MEANS, RATES = np.array([[0.0, 2.0], [3.0, 1.0]]), np.array([2.0, 9.0])
+SPREADS = np.array([[[1.0, 0.3], [0.3, 0.5]], [[0.5, -0.1], [-0.1, 2.0]]])
+DENSITY = MixedDensity(
+    (
+        CategoricalDensity(EMIT, ("bike", "car", 3)),
+        GaussianDensity(MEANS, SPREADS),
+        PoissonDensity(RATES[:, None]),
+    ),
+    (np.array([0]), np.array([1, 3]), np.array([2])),
+    tuple(KINDS),
+)
+CHAIN = EmissionChain(np.array([0.6, 0.4]), np.array([[0.85, 0.15], [0.25, 0.75]]), DENSITY)
+
+
+def made():
+    model = tacit.HMM(2, emissions=KINDS)
+    model.parameters_, model.diagnostics_ = CHAIN, {}
+    model.symbols_, model.names_ = (), tuple(KINDS)
+    return model
+
+
+def drawn(n=60, length=20, seed=0):
+    return made().sample(n, length, random_state=seed)
+
+
+def test_a_frame_is_read_by_its_sequences_and_times():
+    frame = pl.DataFrame(
+        {
+            "id": ["b", "a", "b", "a", "b"],
+            "time": [dt.date(2024, 1, day) for day in (3, 2, 1, 1, 2)],
+            "speed": [3.0, 20.0, 1.0, None, 2.0],
+            "state": ["x", "y", None, "x", "y"],
+            "unused": [0] * 5,
+        }
+    )
+    series = read_mixed(frame, {"state": "categorical", "speed": "gaussian"})
+    assert series.lengths.tolist() == [3, 2]
+    assert series.names == ("state", "speed")
+    assert series.categories == (("x", "y"), None)
+    expected = [[np.nan, 1], [1, 2], [0, 3], [0, np.nan], [1, 20]]
+    assert np.array_equal(series.values, expected, equal_nan=True)
+    for other in (frame.to_pandas(), frame.to_arrow(), frame.to_dict(as_series=False)):
+        again = read_mixed(other, {"state": "categorical", "speed": "gaussian"})
+        assert np.array_equal(again.values, series.values, equal_nan=True)
+    named = frame.rename({"id": "who", "time": "when"})
+    roles = {"who": "sequence", "when": "time", "state": "categorical", "speed": "gaussian"}
+    assert np.array_equal(read_mixed(named, roles).values, series.values, equal_nan=True)
+    single = read_mixed(frame.drop("id"), {"speed": "gaussian"})
+    assert single.single
+    assert single.lengths.tolist() == [5]
+    assert read_mixed(frame.drop("id", "time"), {"speed": "gaussian"}, [2, 3]).joined
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_answers_are_those_of_enumeration(gap):
+    rows = {name: column[:4] for name, column in drawn(1)[0].items()}
+    if gap:
+        rows["state"][1], rows["speed"][2], rows["clicks"][1] = None, None, None
+        rows["speed"][1] = rows["slope"][1] = None
+    codes = [None if value is None else ("bike", "car", 3).index(value) for value in rows["state"]]
+    emitted = np.ones((4, 2))
+    for time, state in product(range(4), range(2)):
+        if codes[time] is not None:
+            emitted[time, state] *= EMIT[state, codes[time]]
+        if rows["clicks"][time] is not None:
+            emitted[time, state] *= poisson.pmf(rows["clicks"][time], RATES[state])
+        values = [rows["speed"][time], rows["slope"][time]]
+        there = [place for place, value in enumerate(values) if value is not None]
+        if len(there) == 2:
+            away = np.array(values) - MEANS[state]
+            inverse = np.linalg.inv(SPREADS[state])
+            norms = 2 * np.pi * np.sqrt(np.linalg.det(SPREADS[state]))
+            emitted[time, state] *= np.exp(-0.5 * away @ inverse @ away) / norms
+        elif there:
+            place = there[0]
+            deviation = np.sqrt(SPREADS[state, place, place])
+            emitted[time, state] *= norm.pdf(values[place], MEANS[state, place], deviation)
+    paths, weights = list(product(range(2), repeat=4)), []
+    for path in paths:
+        weight = CHAIN.initial[path[0]] * emitted[0, path[0]]
+        for time in range(1, 4):
+            weight *= CHAIN.transitions[path[time - 1], path[time]] * emitted[time, path[time]]
+        weights.append(weight)
+    weights, model = np.array(weights), made()
+    assert model.score_samples([rows])[0] == pytest.approx(np.log(weights.sum()))
+    posterior = [weights @ np.eye(2)[[path[time] for path in paths]] for time in range(4)]
+    assert model.posterior(rows) == pytest.approx(np.array(posterior) / weights.sum())
+    ahead = np.array(posterior[3]) / weights.sum() @ CHAIN.transitions
+    assert model.predict_next_proba(rows) == pytest.approx(ahead @ EMIT)
+    expected = model.expectation(rows)
+    assert np.isnan(expected[0])
+    assert expected[[1, 3]] == pytest.approx(ahead @ MEANS)
+    assert expected[2] == pytest.approx(ahead @ RATES)
+    quantiles = model.quantiles(rows)
+    assert quantiles.shape == (4, 3)
+    assert np.isnan(quantiles[0]).all()
+    grid, density = model.predict_next_density(rows, np.arange(40), target="clicks")
+    assert density == pytest.approx(ahead @ poisson.pmf(grid, RATES[:, None]))
+
+
+def test_samples_are_frames_that_are_learnt_from(tmp_path):
+    data = drawn(80)
+    for table in data[:20]:
+        table["speed"][3] = None
+        table["state"][5] = None
+    model = tacit.HMM(2, emissions=KINDS).fit(data)
+    assert model.score(data) >= made().score(data) - 0.01 * 20
+    emitted = model.columns_
+    order = np.argsort(emitted["speed"]["means_"])
+    assert emitted["state"]["categories_"] == (3, "bike", "car")
+    assert emitted["state"]["emissions_"][order] == pytest.approx(EMIT[:, [2, 0, 1]], abs=0.08)
+    assert emitted["clicks"]["rates_"][order, 0] == pytest.approx(RATES, rel=0.1)
+    assert model.n_parameters_ == 3 + 4 + 2 + 10
+    assert model.bic(data) > model.aic(data)
+    assert "clicks" in str(model.summary())
+    assert "bike" in str(model.summary())
+    model.save(tmp_path / "m.tacit")
+    loaded = tacit.load(tmp_path / "m.tacit")
+    assert loaded.emissions == KINDS
+    assert np.array_equal(loaded.score_samples(data), model.score_samples(data))
+    assert loaded.sample(2, 5, random_state=0) == model.sample(2, 5, random_state=0)
+    continued = model.sample(3, 2, given=data[0], random_state=0)
+    assert list(continued[0]) == list(KINDS)
+    halves = tacit.HMM(2, emissions=KINDS).partial_fit(data[:40]).partial_fit(data[40:])
+    assert halves.score(data) == pytest.approx(model.score(data), rel=1e-9)
+
+
+def test_shapes_known_states_and_selection_go_with_columns_of_several_kinds():
+    data = drawn(40)
+    known = [[0 if speed < 1.0 else -1 for speed in table["speed"]] for table in data]
+    model = tacit.HMM(3, emissions=KINDS, transitions="cyclic").fit(data, states=known)
+    assert model.transitions_[0, 2] == 0
+    assert tacit.HMM(emissions=KINDS).fit(data).n_states_ == 2
+    named = {name: "gaussian-mixture" if name == "speed" else kind for name, kind in KINDS.items()}
+    others = tacit.HMM(2, emissions=named, n_components=2, covariance="diagonal").fit(data)
+    assert others.columns_["speed"]["weights_"].shape == (2, 2)
+
+
+def test_what_is_no_table_of_these_columns_is_refused():
+    data = drawn(4, 6)
+    model = tacit.HMM(2, emissions=KINDS).fit(data)
+    with pytest.raises(CategoryError, match="'tram'"):
+        model.score([data[0] | {"state": ["tram"] * 6}])
+    lenient = tacit.HMM(2, emissions=KINDS, unknown="missing").fit(data)
+    lenient.score([data[0] | {"state": ["tram"] * 6}])
+    with pytest.raises(ColumnError, match="clicks"):
+        model.score([{name: data[0][name] for name in ("state", "speed", "slope")}])
+    with pytest.raises(DataError, match="no count"):
+        model.score([data[0] | {"clicks": [0.5] * 6}])
+    with pytest.raises(DataError, match="does not hold numbers"):
+        model.score([data[0] | {"speed": ["fast"] * 6}])
+    with pytest.raises(ArgumentError, match="emissions"):
+        tacit.HMM(2, emissions={"state": "colours"}).fit(data)
+    with pytest.raises(ArgumentError, match="no column"):
+        tacit.HMM(2, emissions={"id": "sequence"}).fit(data)
+    with pytest.raises(ArgumentError, match="target"):
+        model.predict_next_proba(data, target="speed")
+    numbers = tacit.HMM(2, emissions={"speed": "gaussian"}).fit(data)
+    with pytest.raises(NotAvailableError, match="no column"):
+        numbers.predict_next_proba(data)
+    symbols = tacit.HMM(1).fit([list("ab")])
+    with pytest.raises(ArgumentError, match="several kinds"):
+        symbols.predict_next_proba([list("a")], target="x")
