@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from oracles.python_source import python_source
-from tacit.core.em import AbsoluteGain, RelativeGain, run_accelerated_em, run_em
+from tacit.core.em import (
+    AbsoluteGain,
+    RelativeGain,
+    refusing_singular,
+    run_accelerated_em,
+    run_em,
+)
 from tacit.core.loops import acceleration
 from tacit.errors import ConvergenceWarning
 
@@ -185,3 +191,14 @@ def test_entries_that_are_zero_stay_zero():
     last = np.array([0.4, 0.0, 0.3, 0.3]), image, np.ones(4), np.array([2, 1, 0])
     actual = acceleration.extrapolate(*last, points, images)
     assert (actual == 0).tolist() == [False, True, False, False]
+
+
+def test_steps_from_parameters_that_are_no_numbers_or_singular_are_refused():
+    def step(values):
+        np.linalg.cholesky(values.reshape(1, 1))
+        return 1.0, values, values
+
+    refusing = refusing_singular(step)
+    assert refusing(np.array([4.0]))[0] == 1.0
+    for bad in (np.nan, np.inf, -1.0):
+        assert refusing(np.array([bad]))[0] == -np.inf

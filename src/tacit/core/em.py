@@ -155,6 +155,8 @@ def refusing_singular(step: Step) -> Step:
     """The step, with the objective -inf where extrapolation went so far that covariances are singular."""
 
     def refusing(values: Array) -> tuple[float, Array, Array]:
+        if not np.isfinite(values).all():
+            return -np.inf, values, np.ones_like(values)
         try:
             with np.errstate(over="ignore"):
                 objective, image, masses = step(values)

@@ -228,3 +228,24 @@ def test_counts_are_learnt_and_answered_with_poisson_emissions(run, tmp_path):
         *("fit", "hmm", data, "-o", model, "--emissions", "poisson", "--covariance", "diagonal"),
         code=2,
     )
+
+
+@pytest.mark.parametrize("emissions", ["gaussian-mixture", "negative-binomial", "von-mises"])
+def test_other_emissions_and_shapes_are_learnt(run, tmp_path, emissions):
+    rng = np.random.default_rng(0)
+    state = (np.arange(240) // 30) % 2
+    values = {
+        "gaussian-mixture": rng.normal(np.where(state, 9.0, 1.0)),
+        "negative-binomial": rng.poisson(np.where(state, 9.0, 1.0)),
+        "von-mises": rng.vonmises(np.where(state, 2.0, -1.0), 5.0),
+    }[emissions]
+    write(tmp_path / "x.csv", ["n"], values[:, None].tolist())
+    model, data = tmp_path / "m.tacit", tmp_path / "x.csv"
+    fit = ("fit", "hmm", data, "-o", model, "--emissions", emissions, "--states", "3")
+    run(*fit, "--transitions", "linear", "--components", "1")
+    fitted = tacit.load(model)
+    assert fitted.transitions_[1, 0] == fitted.transitions_[0, 2] == 0
+    assert fitted.initial_.tolist() == [1, 0, 0]
+    assert "n 95%" in run("predict", model, data)
+    run(*fit, "--initial", "first")
+    assert tacit.load(model).initial_.tolist() == [1, 0, 0]

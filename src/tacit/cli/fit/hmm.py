@@ -27,7 +27,11 @@ class Emissions(StrEnum):
 
     categorical = "categorical"
     gaussian = "gaussian"
+    gaussian_mixture = "gaussian-mixture"
     poisson = "poisson"
+    negative_binomial = "negative-binomial"
+    multinomial = "multinomial"
+    von_mises = "von-mises"
 
 
 class Covariance(StrEnum):
@@ -35,6 +39,26 @@ class Covariance(StrEnum):
 
     full = "full"
     diagonal = "diagonal"
+    spherical = "spherical"
+    tied = "tied"
+
+
+class Transitions(StrEnum):
+    """Which transitions are possible."""
+
+    full = "full"
+    left_to_right = "left-to-right"
+    linear = "linear"
+    cyclic = "cyclic"
+    banded = "banded"
+
+
+class Initial(StrEnum):
+    """Where sequences start."""
+
+    auto = "auto"
+    all = "all"
+    first = "first"
 
 
 Learner = Annotated[
@@ -42,11 +66,19 @@ Learner = Annotated[
 ]
 Shown = Annotated[
     Emissions,
-    typer.Option(help="What states emit: symbols, or numbers or counts (DATA is a table then)."),
+    typer.Option(help="What states emit: symbols, or numbers, counts or angles of a table."),
 ]
 Dependence = Annotated[
     Covariance,
-    typer.Option(help="Of gaussian: whether columns depend on each other within a state."),
+    typer.Option(help="Of gaussian and gaussian-mixture: what columns and states have in common."),
+]
+Components = Annotated[int, typer.Option(help="Of gaussian-mixture: Gaussians of each state.")]
+Shape = Annotated[
+    Transitions,
+    typer.Option(help="The transitions that are possible; all others are exactly zero."),
+]
+Start = Annotated[
+    Initial, typer.Option(help="The states that sequences start in; auto: as transitions say.")
 ]
 Features = Annotated[
     str, typer.Option(metavar="N|auto", help="Symbols looked at on either side of a symbol.")
@@ -57,6 +89,9 @@ Stationary = Annotated[
 Gain = Annotated[float, typer.Option(help="Gain in nats per position at which EM stops.")]
 
 
+_WITH_COVARIANCE = (Emissions.gaussian, Emissions.gaussian_mixture)
+
+
 @unfolded
 def hmm(
     data: SequenceFile,
@@ -65,6 +100,9 @@ def hmm(
     learn: Learner = Learn.auto,
     emissions: Shown = Emissions.categorical,
     covariance: Dependence = Covariance.full,
+    components: Components = 2,
+    transitions: Shape = Transitions.full,
+    initial: Start = Initial.auto,
     sequence: SequenceColumn = None,
     symbol: SymbolColumn = None,
     drop: learning.Drop = None,
@@ -81,7 +119,7 @@ def hmm(
     """Learn a hidden Markov model of the sequences in DATA.
 
     Where sequences end is not part of the model; for that see `tacit fit automaton`. With --emissions
-    gaussian or poisson DATA is a table of numbers, a row for each time: one sequence, or several with
+    other than categorical DATA is a table of numbers, a row for each time: one sequence, or several with
     --sequence COLUMN.
 
     For example: tacit fit hmm tags.txt -o model.tacit --states 8
@@ -99,16 +137,19 @@ def hmm(
             param_hint="--symbol",
         )
     if not numbers and drop:
+        raise typer.BadParameter("it goes with --emissions of numbers", param_hint="--drop")
+    if emissions not in _WITH_COVARIANCE and covariance is not Covariance.full:
         raise typer.BadParameter(
-            "it goes with --emissions gaussian or poisson", param_hint="--drop"
+            "it goes with --emissions gaussian or gaussian-mixture", param_hint="--covariance"
         )
-    if emissions is not Emissions.gaussian and covariance is not Covariance.full:
-        raise typer.BadParameter("it goes with --emissions gaussian", param_hint="--covariance")
     model = HMM(
         n_states=learning.number_or_auto(states, int, "--states"),
         learn=learn.value,
         emissions=emissions.value,
         covariance=covariance.value,
+        n_components=components,
+        transitions=transitions.value,
+        initial=initial.value,
         features=learning.number_or_auto(features, int, "--features"),
         stationary=stationary,
         pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),

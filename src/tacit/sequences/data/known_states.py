@@ -69,7 +69,7 @@ def _parts(states: Any) -> Iterable[Any]:
 def _codes(part: Any) -> Integers:
     try:
         values = np.array([-1 if value is None else value for value in part], dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"states do not hold integers alone: {error}") from error
     values = np.where(np.isnan(values), -1, values)
     if values.ndim != 1 or (values != np.round(values)).any():

@@ -192,7 +192,7 @@ def _numbers(raw: Raw, name: str) -> Array:
         return np.asarray(raw.values, dtype=np.float64)
     try:
         values = np.array([*raw.values, np.nan], dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f'column {name!r} does not hold numbers alone: {error}; its kind may be "categorical"'
         ) from error

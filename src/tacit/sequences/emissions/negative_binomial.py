@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.core.files.fields import Array as ArrayField
 from tacit.core.files.fields import Field, Record
-from tacit.core.files.ranges import positive
+from tacit.core.files.ranges import within
 from tacit.sequences.emissions.density_emission import (
     DensityEmission,
     check_counts,
@@ -323,8 +323,8 @@ class NegativeBinomial(DensityEmission):
     density: ClassVar[type] = NegativeBinomialDensity
     density_record: ClassVar[Record] = Record(
         NegativeBinomialDensity,
-        Field("means", ArrayField("group column", positive)),
-        Field("sizes", ArrayField("group column", positive)),
+        Field("means", ArrayField("group column", within(LEAST_MEAN, LARGEST_MEAN))),
+        Field("sizes", ArrayField("group column", within(LEAST_SIZE, LARGEST_SIZE))),
     )
 
     def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> Series:

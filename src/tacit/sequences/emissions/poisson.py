@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.core.files.fields import Array as ArrayField
 from tacit.core.files.fields import Field, Record
-from tacit.core.files.ranges import positive
+from tacit.core.files.ranges import within
 from tacit.sequences.emissions.density_emission import (
     DEFAULT_PSEUDO_COUNTS,
     DensityEmission,
@@ -216,7 +216,7 @@ class Poisson(DensityEmission):
     name: ClassVar[str] = "poisson"
     density: ClassVar[type] = PoissonDensity
     density_record: ClassVar[Record] = Record(
-        PoissonDensity, Field("rates", ArrayField("group column", positive))
+        PoissonDensity, Field("rates", ArrayField("group column", within(LEAST_RATE, LARGEST_RATE)))
     )
 
     def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> Series:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.core.files.fields import Array as ArrayField
 from tacit.core.files.fields import Field, Record
-from tacit.core.files.ranges import positive, within
+from tacit.core.files.ranges import within
 from tacit.sequences.emissions.density_emission import (
     DensityEmission,
     column_names,
@@ -225,7 +225,7 @@ class VonMises(DensityEmission):
     density_record: ClassVar[Record] = Record(
         VonMisesDensity,
         Field("means", ArrayField("group column", within(-4, 4))),
-        Field("concentrations", ArrayField("group column", positive)),
+        Field("concentrations", ArrayField("group column", within(LEAST, LARGEST))),
     )
 
     def check(self, data: Series) -> None:

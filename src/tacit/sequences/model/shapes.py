@@ -58,8 +58,8 @@ class Shape:
         starts = _initial(initial, transitions, n_states)
         is_named = isinstance(transitions, str)
         is_ordered = transitions in ORDERED if is_named else not bool(possible.all())
-        groups = _groups(tied, n_states)
-        return Shape(starts, possible, groups, is_ordered or tied is not None)
+        is_ordered = is_ordered or tied is not None or not bool(starts.all())
+        return Shape(starts, possible, _groups(tied, n_states), is_ordered)
 
     @property
     def n_states(self) -> int:
