@@ -1,6 +1,7 @@
 """Queries of hidden states: filtering, smoothing, Viterbi paths, sampling.
 
-Observations come as likelihoods of the states at each position (`StateEvidence`), whatever is emitted.
+Observations come as likelihoods of the states at each position (`StateEvidence`), whatever is emitted. Chains
+with explicit durations (`SegmentChain`) have passes of their own (`query/segments.py`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,15 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tacit.sequences.model.durations import SegmentChain
+from tacit.sequences.query.segments import (
+    SegmentStates,
+    drawn_segment_states,
+    expected_segments,
+    filtered_segments,
+    most_likely_segments,
+)
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -66,18 +76,47 @@ class Filtered:
     def after(self, steps: int = 1) -> Array:
         """(sequence, state) P(state `steps` positions after the last | the whole sequence)."""
         lengths = np.diff(self.ends)
-        states = np.tile(ahead(self.chain, self.chain.initial[None], steps - 1), (len(lengths), 1))
+        states = np.tile(self._from_start(steps), (len(lengths), 1))
         filled = np.flatnonzero(lengths)
-        states[filled] = ahead(self.chain, self.now[self.ends[1:][filled] - 1], steps)
+        states[filled] = self._later(self.ends[1:][filled] - 1, steps)
         return states
 
     def before(self, steps: int = 1) -> Array:
         """(position, state) P(state at the position, or later with steps > 1 | all before the position)."""
         states = np.empty_like(self.now)
-        states[1:] = ahead(self.chain, self.now[:-1], steps)
+        states[1:] = self._later(np.arange(len(states) - 1), steps)
         firsts = self.ends[:-1][np.diff(self.ends) > 0]
-        states[firsts] = ahead(self.chain, self.chain.initial[None], steps - 1)
+        states[firsts] = self._from_start(steps)
         return states
+
+    def _later(self, positions: NDArray[np.intp], steps: int) -> Array:
+        """(row, state) P(state some steps after some positions | all up to these)."""
+        return ahead(self.chain, self.now[positions], steps)
+
+    def _from_start(self, steps: int) -> Array:
+        """(state,) P(state of the position `steps`, counted from one)."""
+        return np.asarray(ahead(self.chain, self.chain.initial[None], steps - 1)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class FilteredSegments(Filtered):
+    """The same of a chain with explicit durations: what follows depends on the ages of segments, too."""
+
+    chain: SegmentChain
+    evidence: StateEvidence
+    states: SegmentStates
+
+    def _later(self, positions: NDArray[np.intp], steps: int) -> Array:
+        if steps == 1:
+            return self.states.later[positions]
+        evidence = self.evidence
+        states = filtered_segments(self.chain, evidence.likelihoods, evidence.ends, steps)
+        return states.later[positions]
+
+    def _from_start(self, steps: int) -> Array:
+        if steps == 1:
+            return self.chain.initial
+        return np.asarray(self.chain.initial @ self.chain.readout(steps - 1)[0])
 
 
 def sums_of(values: Array, ends: Integers) -> Array:
@@ -107,6 +146,11 @@ def filtered(chain: StateChain, evidence: StateEvidence) -> Filtered:
     """P(state | all up to and including each position)."""
     from tacit.sequences.loops.forward_backward import forward
 
+    if isinstance(chain, SegmentChain):
+        states = filtered_segments(chain, evidence.likelihoods, evidence.ends)
+        log_probs = np.where(states.now.sum(axis=1) > 0, states.logs, -np.inf)
+        log_probs += evidence.log_scales
+        return FilteredSegments(chain, states.now, log_probs, evidence.ends, evidence, states)
     now, logs = np.empty_like(evidence.likelihoods), np.empty(len(evidence.likelihoods))
     transitions = np.ascontiguousarray(chain.transitions)
     forward(chain.initial, transitions, evidence.likelihoods, evidence.ends, now, logs)
@@ -118,6 +162,8 @@ def smoothed(chain: StateChain, evidence: StateEvidence) -> Array:
     """(position, state) P(state | the whole sequence); rows of zeros where that is impossible."""
     from tacit.sequences.loops.forward_backward import forward_backward
 
+    if isinstance(chain, SegmentChain):
+        return expected_segments(chain, evidence.likelihoods, evidence.ends).posterior
     k = len(chain.initial)
     posterior, logs = np.empty_like(evidence.likelihoods), np.empty(len(evidence.likelihoods))
     transitions = np.ascontiguousarray(chain.transitions)
@@ -152,6 +198,11 @@ def viterbi(chain: StateChain, evidence: StateEvidence) -> tuple[Codes, Array]:
     """
     from tacit.sequences.loops.viterbi import viterbi_paths
 
+    if isinstance(chain, SegmentChain):
+        with np.errstate(divide="ignore"):
+            logs = np.log(evidence.likelihoods)
+        path, _, values = most_likely_segments(chain, logs, evidence.ends)
+        return path, values + sums_of(evidence.log_scales, evidence.ends)
     path, values = (
         np.zeros(len(evidence.log_scales), dtype=np.int32),
         np.empty(len(evidence.lengths)),
@@ -175,12 +226,14 @@ def drawn_states(
     ----------
     chain : StateChain
     first : (state,)
-        Probabilities of the state at the first time.
+        Probabilities of the state at the first time; of a `SegmentChain` (age, state).
     shape : (draws, times)
     rng : Generator
     """
     from tacit.sequences.loops.viterbi import draw_paths
 
+    if isinstance(chain, SegmentChain):
+        return drawn_segment_states(chain, first, shape, rng)
     states = np.empty(shape, dtype=np.int32)
     draw_paths(np.cumsum(first), np.cumsum(chain.transitions, axis=1), rng.random(shape), states)
     return states
