@@ -59,6 +59,14 @@ class HMM(HMMForecasts):
         else all.
     tied : sequence of sequences of int, optional
         Groups of states that emit the same, such as ``[[0, 2], [1, 3]]``.
+    durations : None, "table" or "negative-binomial"
+        How long states last (hidden semi-Markov models). None: geometric, as transitions to the state itself
+        say. "table": a probability for each duration; "negative-binomial": two parameters for each state.
+        `transitions_` then lead to another state. The first segment begins at the first position, and the
+        last one may go on after the end.
+    max_duration : int or "auto"
+        Durations with a probability of their own; those beyond have a geometric tail. "auto": as long as
+        nearly all segments of a plain model last, up to 500.
     features : int, "auto", str, array, mapping or callable
         What past and future of a position are, with learn="auto", "tensor" and "spectral". An integer:
         indicators of the symbol at each of so many places. One is too few to distinguish more states than
@@ -107,6 +115,9 @@ class HMM(HMMForecasts):
     ----------
     initial_, transitions_, emissions_ : arrays
         (state,), (state, next state) and (state, symbol) probabilities; the states most visited first.
+    durations_ : DurationTable, NegativeBinomialDurations or None
+        How long segments of the states last: `hazards` (state, age) are P(a segment ends | it has lasted so
+        long). See `tacit.sequences.model.durations`.
     means_, covariances_ : arrays
         (state, column) and (state, column, column), of emitted numbers.
     symbols_ : tuple
@@ -141,6 +152,8 @@ class HMM(HMMForecasts):
         transitions: Any = "full",
         initial: Any = "auto",
         tied: Any = None,
+        durations: str | None = None,
+        max_duration: int | str = "auto",
         features: Any = "auto",
         reach: int = 2,
         preset: str | None = None,
@@ -165,6 +178,8 @@ class HMM(HMMForecasts):
         self.transitions = transitions
         self.initial = initial
         self.tied = tied
+        self.durations = durations
+        self.max_duration = max_duration
         self.features = features
         self.reach = reach
         self.preset = preset
@@ -294,8 +309,13 @@ class HMM(HMMForecasts):
         Symbols become their indices in `symbols_`. It scores the same, and its `fit` continues from here.
         """
         from tacit.sequences.files.hmmlearn import hmmlearn_model
+        from tacit.sequences.query.hidden_states import segments_of
 
         learnt = self._with_states("to_hmmlearn")
+        if segments_of(learnt) is not None:
+            raise NotAvailableError(
+                "hmmlearn has no durations of states; fit without durations= for a model that it has"
+            )
         return hmmlearn_model(emission_of(learnt), learnt)
 
     @classmethod

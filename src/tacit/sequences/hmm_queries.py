@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tacit.core.summary import Summary
     from tacit.sequences.emissions.protocol import Emission
     from tacit.sequences.model.chains import Operators
+    from tacit.sequences.model.durations import Durations
     from tacit.sequences.query.hidden_states import Filtered, StateEvidence
 
 Array = NDArray[np.float64]
@@ -69,10 +70,20 @@ class HMMQueries(CountedSequences):
         """(state, next state) P(next state | state)."""
         return np.asarray(self._with_states("transitions_").transitions)
 
+    @property
+    def durations_(self) -> Durations | None:
+        """Explicit durations of the states; None where they are geometric."""
+        durations: Durations | None = getattr(self._with_states("durations_"), "durations", None)
+        return durations
+
     def __getattr__(self, name: str) -> Any:
         """Fitted attributes of the emissions: `emissions_` of symbols, `means_` of numbers, and so on."""
-        if hasattr(type(self), name):  # a property that raised
+        attribute = getattr(type(self), name, None)
+        if (
+            isinstance(attribute, property) and attribute.fget is not None
+        ):  # it raised: its own error
             self._check_fitted()
+            return attribute.fget(self)
         if not name.endswith("_") or name.startswith("_") or "parameters_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         learnt = self._with_states(name)
@@ -97,6 +108,10 @@ class HMMQueries(CountedSequences):
         """The model of symbols as operators."""
         self._check_fitted()
         self._symbols_only("operators_")
+        if self._has_states and self.durations_ is not None:
+            raise NotAvailableError(
+                "a chain with explicit durations has no operators of its states alone; fit without durations="
+            )
         operators: Operators = self.parameters_.operators
         return operators
 
@@ -232,7 +247,13 @@ class HMMQueries(CountedSequences):
     @checked_summary
     def summary(self) -> Summary:
         """The model on a page: fit, candidates, states with what they emit, transitions."""
-        from tacit.sequences.query.summaries import state_sections, summary_of, symbol_profiles
+        from tacit.sequences.query.hidden_states import segments_of
+        from tacit.sequences.query.summaries import (
+            duration_section,
+            state_sections,
+            summary_of,
+            symbol_profiles,
+        )
 
         learnt, emission = self.parameters_, self._emission
         kind = f"{len(self.symbols_)} symbols" if self.symbols_ else f"{emission.name} emissions"
@@ -251,6 +272,8 @@ class HMMQueries(CountedSequences):
         sections = state_sections(
             learnt.initial, learnt.transitions, learnt.stationary, descriptions, heading
         )
+        segments = segments_of(learnt)
+        sections += [] if segments is None else [duration_section(segments)]
         facts = {"free parameters": learnt.n_parameters}
         return summary_of(
             f"HMM: {learnt.n_states} states, {kind}", self.diagnostics_, sections, facts
@@ -346,16 +369,17 @@ class HMMQueries(CountedSequences):
         return np.concatenate(parts)
 
     def _next_given(self, given: Any) -> Array:
-        """(state,) the state after a sequence, or at the start: probabilities, or a vector of operators."""
-        if given is None:
-            if self._has_states:
-                return self.initial_
-            return np.asarray(self.parameters_.operators.initial)
-        sequences = self._read_one(given)
+        """What draws start from, at the start or after a sequence; see `next_states`. Operators: a vector."""
+        from tacit.sequences.query.hidden_states import next_states
+
+        sequences = None if given is None else self._read_one(given)
         if not self._has_states:
+            if sequences is None:
+                return np.asarray(self.parameters_.operators.initial)
             walk = self.parameters_.walk(sequences.codes, sequences.lengths)
             return np.asarray(walk.normalised(walk.last)[0])
-        states = self._next_states(sequences, all_positions=False, steps=1)[0]
+        evidence = None if sequences is None else next(iter(self._evidence(sequences)))
+        states = next_states(self.parameters_, evidence)
         if not states.sum() > 0:
             raise DataError("the given sequence is impossible in this model; nothing can follow it")
-        return np.asarray(states)
+        return states

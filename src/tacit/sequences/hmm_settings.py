@@ -11,6 +11,7 @@ from tacit.sequences.emissions import EMISSIONS
 from tacit.sequences.emissions.gaussian_density import COVARIANCES
 from tacit.sequences.learn.hmm_presets import check_preset
 from tacit.sequences.learn.hmm_task import HMMSettings
+from tacit.sequences.model.durations import DURATION_KINDS, MOST_DURATION
 from tacit.sequences.model.shapes import INITIAL, TRANSITIONS, Shape
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 WITH_WINDOWS = ("auto", "spectral", "tensor")  # learners that use moments of pasts and futures
 WITH_SHAPES = ("auto", "em")  # learners that know shapes of chains and known states
+WITH_DURATIONS = ("auto", "tensor", "em")  # learners of the plain model that durations start from
 MOST_STATES = 20_000  # 3.2 GB of transitions
 
 
@@ -45,6 +47,7 @@ def settings_of(model: HMM) -> HMMSettings:
     if (model.preset, model.windows) != (None, "auto"):
         check_preset(model)
     _check_shape(model)
+    _check_durations(model)
     settings = HMMSettings(
         learn=model.learn,
         features=reach,
@@ -66,6 +69,8 @@ def settings_of(model: HMM) -> HMMSettings:
         initial=model.initial,
         tied=model.tied,
         n_components=int(model.n_components),
+        durations=model.durations,
+        max_duration=None if isinstance(model.max_duration, str) else int(model.max_duration),
     )
     if settings.has_shape:
         check_generic(model, "transitions=, initial= or tied=")
@@ -92,6 +97,29 @@ def _check_shape(model: HMM) -> None:
         raise ArgumentError("tied= goes with a number of states; give n_states=")
     if not isinstance(model.n_states, str):
         Shape.of(model.transitions, int(model.n_states), model.initial, model.tied)
+
+
+def _check_durations(model: HMM) -> None:
+    """Check the arguments about durations of states."""
+    check_count("max_duration", model.max_duration, word="auto")
+    if model.durations is None:
+        return
+    check_choice("durations", model.durations, DURATION_KINDS)
+    if not isinstance(model.max_duration, str) and model.max_duration > MOST_DURATION:
+        raise ArgumentError(
+            f"max_duration={model.max_duration}; give at most {MOST_DURATION}: durations beyond have a "
+            f"geometric tail"
+        )
+    if model.learn not in WITH_DURATIONS or model.preset is not None:
+        raise ArgumentError(
+            f"durations={model.durations!r} with learn={model.learn!r}; it goes with "
+            f"{', '.join(map(repr, WITH_DURATIONS))}"
+        )
+    if model.stationary:
+        raise ArgumentError(
+            f"durations={model.durations!r} with stationary=True: the first segment begins at the first "
+            f"position; leave one of them out"
+        )
 
 
 def _given_features(model: HMM) -> tuple[int | None, Any]:

@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.oracles.python_source import python_source
-from tests.oracles.segments import (
+
+from oracles.python_source import python_source
+from oracles.segments import (
     all_segmentations,
     expected_by_segments,
     most_likely_segments,
     random_segment_chain,
 )
-
 from tacit.sequences.loops import forward_backward as plain
 from tacit.sequences.loops import semi_markov
 

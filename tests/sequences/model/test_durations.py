@@ -102,13 +102,6 @@ def test_flat_parameters_are_the_durations():
     assert np.array_equal(negative.ordered(order).hazards, negative.hazards[order])
 
 
-def test_counts_add_and_are_cut_to_fewer_ages():
-    counts = SegmentCounts(np.array([[1.0, 2, 3]]), np.array([[4.0, 5, 6]]))
-    few = (counts + counts).first(2)
-    assert few.endings.tolist() == [[2, 10]]
-    assert few.stays.tolist() == [[8, 22]]
-
-
 def test_no_state_follows_itself_but_the_last_one():
     transitions = np.array([[0.5, 0.2, 0.3], [0, 0.9, 0.1], [0, 0, 1.0]])
     segments = segment_transitions(transitions)

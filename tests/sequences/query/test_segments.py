@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.oracles.segments import (
+
+from oracles.segments import (
     all_segmentations,
     expected_by_segments,
     most_likely_segments,
     random_segment_chain,
 )
-
 from tacit.sequences.model.chains import ChainTables
 from tacit.sequences.model.durations import DurationTable, SegmentChain, segment_transitions
 from tacit.sequences.query.hidden_states import (

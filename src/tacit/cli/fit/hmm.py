@@ -61,6 +61,14 @@ class Initial(StrEnum):
     first = "first"
 
 
+class Durations(StrEnum):
+    """How long states last."""
+
+    geometric = "geometric"
+    table = "table"
+    negative_binomial = "negative-binomial"
+
+
 Learner = Annotated[
     Learn, typer.Option(help="auto: states from counts of windows, split and polished by EM.")
 ]
@@ -82,6 +90,16 @@ Start = Annotated[
 ]
 Features = Annotated[
     str, typer.Option(metavar="N|auto", help="Symbols looked at on either side of a symbol.")
+]
+Lasting = Annotated[
+    Durations,
+    typer.Option(help="How long states last: as transitions to themselves say, or explicitly."),
+]
+Longest = Annotated[
+    str,
+    typer.Option(
+        metavar="N|auto", help="Of explicit durations: those with a probability of their own."
+    ),
 ]
 Stationary = Annotated[
     bool, typer.Option("--stationary", help="Sequences start anywhere in a long run.")
@@ -107,6 +125,8 @@ def hmm(
     symbol: SymbolColumn = None,
     drop: learning.Drop = None,
     features: Features = "auto",
+    durations: Lasting = Durations.geometric,
+    max_duration: Longest = "auto",
     stationary: Stationary = False,
     validation: learning.SequencesAside = None,
     pseudo_counts: learning.PseudoCounts = "auto",
@@ -142,6 +162,10 @@ def hmm(
         raise typer.BadParameter(
             "it goes with --emissions gaussian or gaussian-mixture", param_hint="--covariance"
         )
+    if durations is Durations.geometric and max_duration != "auto":
+        raise typer.BadParameter(
+            "it goes with --durations table or negative-binomial", param_hint="--max-duration"
+        )
     model = HMM(
         n_states=learning.number_or_auto(states, int, "--states"),
         learn=learn.value,
@@ -151,6 +175,8 @@ def hmm(
         transitions=transitions.value,
         initial=initial.value,
         features=learning.number_or_auto(features, int, "--features"),
+        durations=None if durations is Durations.geometric else durations.value,
+        max_duration=learning.number_or_auto(max_duration, int, "--max-duration"),
         stationary=stationary,
         pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
         n_restarts=restarts,

@@ -22,7 +22,7 @@ from tacit.sequences.emissions.multinomial import Multinomial
 from tacit.sequences.emissions.negative_binomial import NegativeBinomial
 from tacit.sequences.emissions.poisson import Poisson
 from tacit.sequences.emissions.protocol import Emission
-from tacit.sequences.emissions.shape_files import SHAPE
+from tacit.sequences.emissions.shape_files import DURATIONS, SHAPE
 from tacit.sequences.emissions.von_mises import VonMises
 from tacit.sequences.model.emission_chain import EmissionChain
 from tacit.sequences.model.shapes import Shape
@@ -88,5 +88,6 @@ EMISSION_CHAIN = Record(
         ),
     ),
     Field("shape", SHAPE, optional=True),
+    Field("durations", DURATIONS, optional=True),
     check=_fits,
 )

@@ -14,15 +14,17 @@ from tacit.core.files.fields import Field, Many, Record
 from tacit.core.files.ranges import probabilities
 from tacit.core.progress import Report, silent
 from tacit.sequences.data.number_sequences import holds_numbers
-from tacit.sequences.emissions.shape_files import SHAPE
+from tacit.sequences.emissions.shape_files import DURATIONS, SHAPE
 from tacit.sequences.model.chains import ChainTables
 from tacit.sequences.query.hidden_states import StateEvidence, drawn_symbols, symbol_evidence
 from tacit.sequences.query.proper_operators import ProperOperators
 
 if TYPE_CHECKING:
     from tacit.sequences.data.sequences import Sequences
+    from tacit.sequences.emissions.categorical_density import CategoricalRows
     from tacit.sequences.learn.hmm_task import HMMSettings
     from tacit.sequences.learn.symbol_stream import Stream
+    from tacit.sequences.model.emission_chain import EmissionChain
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -34,6 +36,7 @@ CHAIN_TABLES = Record(
     Field("transitions", ArrayField("state state", probabilities)),
     Field("emit", Many(ArrayField("state feature", probabilities), item_sizes="feature")),
     Field("shape", SHAPE, optional=True),
+    Field("durations", DURATIONS, optional=True),
 )
 
 
@@ -105,6 +108,19 @@ class Categorical:
         task = Task(data, settings, counts, held_out, report or silent, windows, given_heads=heads)
         return learn_symbols(task, n_states)
 
+    def learning_rows(self, data: Sequences, settings: HMMSettings) -> CategoricalRows:
+        """The data for the generic learners of chains."""
+        from tacit.sequences.emissions.categorical_density import CategoricalRows
+        from tacit.sequences.learn.hmm_task import row_counts
+
+        values = np.where(data.codes < 0, np.nan, data.codes)[:, None]
+        return CategoricalRows(values, data.n_symbols, row_counts(settings)[2])
+
+    def of_chain(self, chain: EmissionChain) -> ChainTables:
+        """The tables that such a chain stands for."""
+        emit = (chain.emitted.probabilities,)
+        return ChainTables(chain.initial, chain.transitions, emit, chain.shape, chain.durations)
+
     def evidence(
         self, parameters: ChainTables, positions: NDArray[np.int32], ends: Integers
     ) -> StateEvidence:
@@ -113,8 +129,10 @@ class Categorical:
 
     def log_probs(self, parameters: ChainTables, data: Sequences) -> Array:
         """By the forward algorithm, without keeping the states of each position."""
-        from tacit.sequences.query.hmm_scores import log_likelihoods
+        from tacit.sequences.query.hmm_scores import log_likelihoods, log_probs_by_evidence
 
+        if parameters.durations is not None:
+            return log_probs_by_evidence(self.evidence, parameters, data)
         return log_likelihoods(parameters, data)
 
     def sample(
@@ -193,12 +211,9 @@ def _learn_shaped(
     report: Report,
 ) -> tuple[ChainTables, dict[str, Any]]:
     """Tables of a chain of some shape, or of states that are known in part."""
-    from tacit.sequences.emissions.categorical_density import CategoricalRows
     from tacit.sequences.emissions.density_emission import learn_density
-    from tacit.sequences.learn.hmm_task import row_counts
 
-    values = np.where(data.codes < 0, np.nan, data.codes)[:, None]
-    rows = CategoricalRows(values, data.n_symbols, row_counts(settings)[2])
+    emission = Categorical()
+    rows = emission.learning_rows(data, settings)
     chain, diagnostics = learn_density(rows, data.ends, n_states, settings, states, report)
-    tables = chain.initial, chain.transitions, (chain.emitted.probabilities,)
-    return ChainTables(*tables, chain.shape), diagnostics
+    return emission.of_chain(chain), diagnostics

@@ -90,6 +90,14 @@ class DensityEmission:
         rows = self.rows(data.values, settings)
         return learn_density(rows, data.ends, n_states, settings, states, report or silent)
 
+    def learning_rows(self, data: Series, settings: HMMSettings) -> DensityRows:
+        """The data for the generic learners of chains."""
+        return self.rows(data.values, settings)
+
+    def of_chain(self, chain: EmissionChain) -> Any:
+        """The parameters that such a chain stands for: itself."""
+        return chain
+
     # -- queries ----------------------------------------------------------------------------------
 
     def emitted(self, parameters: Any) -> Any:
@@ -107,14 +115,9 @@ class DensityEmission:
 
     def log_probs(self, parameters: Any, data: Series) -> Array:
         """From likelihoods of positions, block by block."""
-        from tacit.sequences.query.hidden_states import filtered
-        from tacit.sequences.query.hmm_scores import evidence_blocks
+        from tacit.sequences.query.hmm_scores import log_probs_by_evidence
 
-        log_probs = [
-            filtered(parameters, evidence).log_probs()
-            for evidence in evidence_blocks(self.evidence, parameters, data)
-        ]
-        return np.concatenate([np.zeros(0), *log_probs])
+        return log_probs_by_evidence(self.evidence, parameters, data)
 
     def sample(self, parameters: Any, states: NDArray[np.int32], rng: np.random.Generator) -> Array:
         """(draw, time, column) rows of numbers."""

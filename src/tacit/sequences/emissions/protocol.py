@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tacit.core.files.fields import Record
     from tacit.core.progress import Report
     from tacit.sequences.learn.hmm_task import HMMSettings
+    from tacit.sequences.model.emission_chain import EmissionChain
+    from tacit.sequences.model.state_density import DensityRows
     from tacit.sequences.query.hidden_states import StateEvidence
 
 Array = NDArray[np.float64]
@@ -68,6 +70,14 @@ class Emission(Protocol):
         report: Report | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Parameters learnt as `settings` says, and diagnostics; `states` are those known, else -1."""
+        ...
+
+    def learning_rows(self, data: Any, settings: HMMSettings) -> DensityRows:
+        """The data for the generic learners of chains."""
+        ...
+
+    def of_chain(self, chain: EmissionChain) -> Any:
+        """The parameters that such a chain stands for."""
         ...
 
     # -- queries ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What model files hold of the shapes of chains."""
+"""What model files hold of the shapes of chains, and of durations of their states."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.files.fields import Array, Field, Record
-from tacit.core.files.header_values import flag
-from tacit.core.files.ranges import below
+from tacit.core.files.fields import Array, Field, OneOf, Record
+from tacit.core.files.header_values import flag, integer
+from tacit.core.files.ranges import below, within
+from tacit.sequences.model.durations import (
+    MEANS,
+    MOST_DURATION,
+    SIZES,
+    DurationTable,
+    NegativeBinomialDurations,
+)
 from tacit.sequences.model.shapes import Shape
 
 
@@ -30,4 +37,17 @@ SHAPE = Record(
     Field("groups", Array("state", below("state"), dtype=np.int64)),
     Field("is_ordered", flag()),
     check=_fits,
+)
+DURATIONS = OneOf(
+    **{
+        DurationTable.kind: Record(
+            DurationTable, Field("hazards", Array("state age", within(0, 1)))
+        ),
+        NegativeBinomialDurations.kind: Record(
+            NegativeBinomialDurations,
+            Field("sizes", Array("state", within(*SIZES))),
+            Field("means", Array("state", within(*MEANS))),
+            Field("max_duration", integer(1, MOST_DURATION)),
+        ),
+    }
 )

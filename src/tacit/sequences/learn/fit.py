@@ -4,7 +4,8 @@
 2. The number of states is selected on held-out sequences, unless it is given (`learn/selection.py`).
 3. The emissions learn a model of so many states: starts from moments or clusters (`learn/starts`,
    `learn/spectral`), then EM (`learn/em`).
-4. States are ordered, those most visited first, unless the shape of the chain or known states number them;
+4. Explicit durations of the states start from there (`learn/segments.py`).
+5. States are ordered, those most visited first, unless the shape of the chain or known states number them;
    `diagnostics_` records the steps.
 """
 
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.progress import Report
+from tacit.core.progress import Report, silent
 from tacit.sequences.learn.selection import Choice, choose_states, left_out
-from tacit.sequences.query.hmm_scores import log_probs_of
+from tacit.sequences.query.hidden_states import StateEvidence, filtered
+from tacit.sequences.query.hmm_scores import evidence_blocks, log_probs_of
 from tacit.sequences.query.proper_operators import ProperOperators
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ def fit_hmm(
         choice = _selected_states(emission, data, held_out, settings, report)
         n_states = choice.n_states
         diagnostics["candidates"] = choice.candidates
-    learnt, more = emission.learn(
+    learnt, more = _learn(
+        emission,
         data,
         int(n_states),
         settings,
@@ -85,6 +88,36 @@ def fit_hmm(
     return FittedHMM(learnt, diagnostics)
 
 
+def _learn(
+    emission: Emission,
+    data: Any,
+    n_states: int,
+    settings: HMMSettings,
+    *,
+    states: NDArray[np.integer] | None = None,
+    report: Report = silent,
+    **more: Any,
+) -> tuple[Any, dict[str, Any]]:
+    """Parameters of so many states, with explicit durations where the settings say so."""
+    learnt, diagnostics = emission.learn(
+        data, n_states, settings, states=states, report=report, **more
+    )
+    if settings.durations is None or n_states == 1:
+        return learnt, diagnostics
+    from tacit.sequences.learn.em.emission_chain import ChainData
+    from tacit.sequences.learn.segments import learn_segments
+
+    rows, shape = emission.learning_rows(data, settings), settings.shape_for(n_states)
+    chain, lasting = learn_segments(
+        ChainData(rows, data.ends, shape, states),
+        learnt,
+        evidence_blocks(emission.evidence, learnt, data),
+        settings,
+        report,
+    )
+    return emission.of_chain(chain), diagnostics | lasting
+
+
 def _selected_states(
     emission: Emission, data: Any, held_out: Any, settings: HMMSettings, report: Report
 ) -> Choice:
@@ -94,7 +127,7 @@ def _selected_states(
         training, scored = (pieces.of(data) for pieces in left_out(data.ends, settings.seed))
     quick = replace(settings, tol=ROUGH * settings.tol)
     return choose_states(
-        lambda k: emission.learn(training, k, quick, held_out=held_out)[0],
+        lambda k: _learn(emission, training, k, quick, held_out=held_out)[0],
         lambda learnt: log_probs_of(emission, learnt, scored)[0],
         training.n_positions,
         report=report,
@@ -106,8 +139,8 @@ def unvisited(learnt: Any, sizes: dict[str, int]) -> list[int]:
     """States that less than half a position is expected to be in."""
     n_positions = sizes["n_positions"]
     length = int(np.clip(n_positions / max(sizes["n_sequences"], 1), 1, 1000))
-    state, visits = learnt.initial, np.zeros(learnt.n_states)
-    for _ in range(length):
-        visits += state
-        state = state @ learnt.transitions
-    return np.flatnonzero(visits / length * n_positions < 0.5).tolist()
+    missing = StateEvidence(
+        np.ones((length, learnt.n_states)), np.zeros(length), np.array([0, length])
+    )
+    visits = filtered(learnt, missing).now.mean(axis=0)
+    return np.flatnonzero(visits * n_positions < 0.5).tolist()

@@ -49,6 +49,8 @@ class HMMSettings:
     initial: Any = "auto"  # a name of `INITIAL`, or flags
     tied: Any = None  # groups of states that emit the same
     n_components: int = 2  # Gaussians of a mixture in each state
+    durations: str | None = None  # "table" or "negative-binomial"; None: geometric
+    max_duration: int | None = None  # ages with hazards of their own; None: as the data say
 
     @property
     def has_windows(self) -> bool:

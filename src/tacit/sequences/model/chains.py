@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
 from tacit.messages.network import Dense, Hadamard
+from tacit.sequences.model.durations import Durations, SegmentChain, segment_chain
+from tacit.sequences.model.long_run import long_run
 from tacit.sequences.model.shapes import Shape
 
 Array = NDArray[np.float64]
@@ -110,6 +112,9 @@ class ChainTables:
     transitions: Array  # (state, next state)   rows sum to one
     emit: tuple[Array, ...]  # per column: (state, feature)   rows sum to one
     shape: Shape | None = None  # None: everything is possible, no states are tied
+    durations: Durations | None = (
+        None  # of segments, which transitions then lead to; None: geometric
+    )
 
     @property
     def n_states(self) -> int:
@@ -131,11 +136,12 @@ class ChainTables:
     @cached_property
     def stationary(self) -> Array:
         """(state,) the stationary distribution."""
-        k = self.n_states
-        system = np.vstack([self.transitions.T - np.eye(k), np.ones(k)])
-        right = np.append(np.zeros(k), 1.0)
-        visits = np.maximum(np.linalg.lstsq(system, right, rcond=None)[0], 0.0)
-        return np.asarray(visits / visits.sum())
+        return long_run(self.transitions) if self.segments is None else self.segments.stationary
+
+    @cached_property
+    def segments(self) -> SegmentChain | None:
+        """The chain of segments, where durations are explicit."""
+        return segment_chain(self.initial, self.transitions, self.durations)
 
     @property
     def layout(self) -> ChainLayout:
@@ -148,7 +154,8 @@ class ChainTables:
         if self.shape is None:
             return self.layout.n_parameters
         n_emissions = sum(int(table.shape[1]) - 1 for table in self.emit)
-        return self.shape.n_parameters + self.shape.n_groups * n_emissions
+        n_durations = 0 if self.durations is None else self.durations.n_parameters
+        return self.shape.n_parameters + self.shape.n_groups * n_emissions + n_durations
 
     @property
     def flat(self) -> Array:
@@ -162,7 +169,8 @@ class ChainTables:
         emit = tuple(table[order] for table in self.emit)
         shape = None if self.shape is None else self.shape.ordered(order)
         transitions = self.transitions[np.ix_(order, order)]
-        return ChainTables(self.initial[order], transitions, emit, shape)
+        durations = None if self.durations is None else self.durations.ordered(order)
+        return ChainTables(self.initial[order], transitions, emit, shape, durations)
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,16 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.sequences.model.chains import ChainTables
+from tacit.sequences.model.long_run import long_run
 
 Array = NDArray[np.float64]
 
+DURATION_KINDS = ("table", "negative-binomial")
+MOST_DURATION = 100_000
 LEAST_HAZARD = 1e-12  # and the most is as far from one
 _UNDERFLOW = 1e-280  # survival probabilities below are not divided by
 # Parameters of negative binomial durations, for numbers that are finite.
-_SIZES, _MEANS = (1e-3, 1e4), (1e-6, 1e6)
+SIZES, MEANS = (1e-3, 1e4), (1e-6, 1e6)
 
 
 class Durations(Protocol):
@@ -78,15 +80,6 @@ class SegmentCounts:
         h = np.clip(hazards, LEAST_HAZARD, 1.0)
         log_stays = np.log1p(-np.minimum(h, 1.0 - LEAST_HAZARD))
         return float((self.endings * np.log(h)).sum() + (self.stays * log_stays).sum())
-
-    def first(self, n_ages: int) -> SegmentCounts:
-        """Those of the first ages; the last one holds all beyond."""
-        parts = []
-        for counts in (self.endings, self.stays):
-            few = counts[:, :n_ages].copy()
-            few[:, -1] += counts[:, n_ages:].sum(axis=1)
-            parts.append(few)
-        return SegmentCounts(*parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +170,7 @@ class NegativeBinomialDurations:
         """The nearest valid durations to what a flat array holds."""
         sizes, means = np.split(values, 2)
         return NegativeBinomialDurations(
-            np.clip(sizes, *_SIZES), np.clip(means, *_MEANS), self.max_duration
+            np.clip(sizes, *SIZES), np.clip(means, *MEANS), self.max_duration
         )
 
     def masses(self, counts: SegmentCounts) -> Array:
@@ -189,7 +182,7 @@ class NegativeBinomialDurations:
         from scipy.optimize import minimize
 
         sizes, means = self.sizes.copy(), self.means.copy()
-        bounds = [tuple(np.log(limits)) for limits in (_SIZES, _MEANS)]
+        bounds = [tuple(np.log(limits)) for limits in (SIZES, MEANS)]
         for state in range(len(sizes)):
             own = SegmentCounts(counts.endings[state : state + 1], counts.stays[state : state + 1])
             weight = float(own.endings.sum() + own.stays.sum())
@@ -288,6 +281,11 @@ class SegmentChain:
         """Number of hidden states."""
         return len(self.initial)
 
+    @property
+    def segments(self) -> SegmentChain:
+        """Itself; of other chains their segments."""
+        return self
+
     @cached_property
     def hazards(self) -> Array:
         """(age, state) as the loops need them."""
@@ -296,8 +294,7 @@ class SegmentChain:
     @cached_property
     def stationary(self) -> Array:
         """(state,) how many of all positions are in each state in the long run."""
-        segments = ChainTables(self.initial, self.transitions, ()).stationary
-        visits = segments * mean_durations(self.durations.hazards)
+        visits = long_run(self.transitions) * mean_durations(self.durations.hazards)
         return np.asarray(visits / visits.sum())
 
     def readout(self, steps: int) -> Array:
@@ -309,6 +306,13 @@ class SegmentChain:
         for _ in range(steps):
             states = (1.0 - ends) * states[next_age] + ends * (self.transitions @ states[0])
         return np.asarray(states, dtype=np.float64)
+
+
+def segment_chain(
+    initial: Array, transitions: Array, durations: Durations | None
+) -> SegmentChain | None:
+    """The chain of segments, where durations are explicit."""
+    return None if durations is None else SegmentChain(initial, transitions, durations)
 
 
 def segment_transitions(transitions: Array) -> Array:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.sequences.model.chains import ChainTables
+from tacit.sequences.model.durations import Durations, SegmentChain, segment_chain
+from tacit.sequences.model.long_run import long_run
 from tacit.sequences.model.shapes import Shape
 
 Array = NDArray[np.float64]
@@ -23,6 +24,9 @@ class EmissionChain:
     transitions: Array  # (state, next state)   rows sum to one
     density: Any  # a `StateDensity` with an entry for each group of tied states
     shape: Shape | None = None  # None: everything is possible, no states are tied
+    durations: Durations | None = (
+        None  # of segments, which transitions then lead to; None: geometric
+    )
 
     @property
     def n_states(self) -> int:
@@ -33,7 +37,8 @@ class EmissionChain:
     def n_parameters(self) -> int:
         """Free parameters."""
         shape = Shape.full(self.n_states) if self.shape is None else self.shape
-        return shape.n_parameters + int(self.density.n_parameters)
+        n_durations = 0 if self.durations is None else self.durations.n_parameters
+        return shape.n_parameters + int(self.density.n_parameters) + n_durations
 
     @cached_property
     def emitted(self) -> Any:
@@ -43,7 +48,12 @@ class EmissionChain:
     @cached_property
     def stationary(self) -> Array:
         """(state,) the stationary distribution."""
-        return ChainTables(self.initial, self.transitions, ()).stationary
+        return long_run(self.transitions) if self.segments is None else self.segments.stationary
+
+    @cached_property
+    def segments(self) -> SegmentChain | None:
+        """The chain of segments, where durations are explicit."""
+        return segment_chain(self.initial, self.transitions, self.durations)
 
     def ordered(self, order: NDArray[np.integer]) -> EmissionChain:
         """The same model with its states in another order."""
@@ -53,23 +63,29 @@ class EmissionChain:
         else:
             shape = self.shape.ordered(order)
         transitions = self.transitions[np.ix_(order, order)]
-        return EmissionChain(self.initial[order], transitions, density, shape)
+        durations = None if self.durations is None else self.durations.ordered(order)
+        return EmissionChain(self.initial[order], transitions, density, shape, durations)
 
     @property
     def flat(self) -> Array:
         """All parameters in one array, for EM; `of_flat` reads it."""
-        return np.concatenate([self.initial, self.transitions.ravel(), self.density.flat])
+        durations = np.zeros(0) if self.durations is None else self.durations.flat
+        return np.concatenate(
+            [self.initial, self.transitions.ravel(), self.density.flat, durations]
+        )
 
     def of_flat(self, values: Array) -> EmissionChain:
         """The chain of the same shape that a flat array holds: the nearest valid one."""
         k = self.n_states
         shape = Shape.full(k) if self.shape is None else self.shape
-        initial, transitions, density = np.split(values, [k, k + k * k])
+        first = k + k * k + len(self.density.flat)
+        initial, transitions, density, lasting = np.split(values, [k, k + k * k, first])
         return EmissionChain(
             masked_rows(initial, shape.initial),
             masked_rows(transitions.reshape(k, k), shape.transitions),
             self.density.of_flat(density),
             self.shape,
+            None if self.durations is None else self.durations.of_flat(lasting),
         )
 
 

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from tacit.sequences.model.durations import SegmentChain
 from tacit.sequences.query.segments import (
     SegmentStates,
+    ages_after,
+    ages_at_start,
     drawn_segment_states,
     expected_segments,
     filtered_segments,
@@ -39,6 +41,12 @@ class StateChain(Protocol):
     def transitions(self) -> Array:
         """(state, next state), rows sum to one."""
         ...
+
+
+def segments_of(chain: StateChain) -> SegmentChain | None:
+    """The chain of segments, where durations are explicit."""
+    segments: SegmentChain | None = getattr(chain, "segments", None)
+    return segments
 
 
 def ahead(chain: StateChain, states: Array, steps: int) -> Array:
@@ -146,11 +154,12 @@ def filtered(chain: StateChain, evidence: StateEvidence) -> Filtered:
     """P(state | all up to and including each position)."""
     from tacit.sequences.loops.forward_backward import forward
 
-    if isinstance(chain, SegmentChain):
-        states = filtered_segments(chain, evidence.likelihoods, evidence.ends)
+    segments = segments_of(chain)
+    if segments is not None:
+        states = filtered_segments(segments, evidence.likelihoods, evidence.ends)
         log_probs = np.where(states.now.sum(axis=1) > 0, states.logs, -np.inf)
         log_probs += evidence.log_scales
-        return FilteredSegments(chain, states.now, log_probs, evidence.ends, evidence, states)
+        return FilteredSegments(segments, states.now, log_probs, evidence.ends, evidence, states)
     now, logs = np.empty_like(evidence.likelihoods), np.empty(len(evidence.likelihoods))
     transitions = np.ascontiguousarray(chain.transitions)
     forward(chain.initial, transitions, evidence.likelihoods, evidence.ends, now, logs)
@@ -162,8 +171,9 @@ def smoothed(chain: StateChain, evidence: StateEvidence) -> Array:
     """(position, state) P(state | the whole sequence); rows of zeros where that is impossible."""
     from tacit.sequences.loops.forward_backward import forward_backward
 
-    if isinstance(chain, SegmentChain):
-        return expected_segments(chain, evidence.likelihoods, evidence.ends).posterior
+    segments = segments_of(chain)
+    if segments is not None:
+        return expected_segments(segments, evidence.likelihoods, evidence.ends).posterior
     k = len(chain.initial)
     posterior, logs = np.empty_like(evidence.likelihoods), np.empty(len(evidence.likelihoods))
     transitions = np.ascontiguousarray(chain.transitions)
@@ -198,10 +208,11 @@ def viterbi(chain: StateChain, evidence: StateEvidence) -> tuple[Codes, Array]:
     """
     from tacit.sequences.loops.viterbi import viterbi_paths
 
-    if isinstance(chain, SegmentChain):
+    segments = segments_of(chain)
+    if segments is not None:
         with np.errstate(divide="ignore"):
             logs = np.log(evidence.likelihoods)
-        path, _, values = most_likely_segments(chain, logs, evidence.ends)
+        path, _, values = most_likely_segments(segments, logs, evidence.ends)
         return path, values + sums_of(evidence.log_scales, evidence.ends)
     path, values = (
         np.zeros(len(evidence.log_scales), dtype=np.int32),
@@ -217,6 +228,24 @@ def viterbi(chain: StateChain, evidence: StateEvidence) -> tuple[Codes, Array]:
     return path, values + sums_of(evidence.log_scales, evidence.ends)
 
 
+def next_states(chain: StateChain, evidence: StateEvidence | None = None) -> Array:
+    """What `drawn_states` starts from, at the start or after the only sequence of some evidence.
+
+    Returns
+    -------
+    (state,) or (age, state)
+        Probabilities; with ages where durations are explicit. Zeros after an impossible sequence.
+    """
+    segments = segments_of(chain)
+    if segments is not None:
+        if evidence is None:
+            return ages_at_start(segments)
+        return ages_after(segments, evidence.likelihoods)
+    if evidence is None:
+        return np.asarray(chain.initial)
+    return np.asarray(filtered(chain, evidence).after()[0])
+
+
 def drawn_states(
     chain: StateChain, first: Array, shape: tuple[int, int], rng: np.random.Generator
 ) -> Codes:
@@ -226,14 +255,15 @@ def drawn_states(
     ----------
     chain : StateChain
     first : (state,)
-        Probabilities of the state at the first time; of a `SegmentChain` (age, state).
+        Probabilities of the state at the first time, as `next_states` gives them.
     shape : (draws, times)
     rng : Generator
     """
     from tacit.sequences.loops.viterbi import draw_paths
 
-    if isinstance(chain, SegmentChain):
-        return drawn_segment_states(chain, first, shape, rng)
+    segments = segments_of(chain)
+    if segments is not None:
+        return drawn_segment_states(segments, first, shape, rng)
     states = np.empty(shape, dtype=np.int32)
     draw_paths(np.cumsum(first), np.cumsum(chain.transitions, axis=1), rng.random(shape), states)
     return states

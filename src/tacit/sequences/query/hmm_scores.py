@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import NegativeProbabilityError
 from tacit.messages.repairs import Repairs
-from tacit.sequences.query.hidden_states import StateEvidence, sums_of
+from tacit.sequences.query.hidden_states import StateEvidence, filtered, sums_of
 from tacit.sequences.query.proper_operators import ProperOperators
 
 if TYPE_CHECKING:
@@ -40,6 +40,17 @@ def evidence_blocks(
     """
     for ends in end_blocks(sequences.ends, _AT_ONCE):
         yield evidence(parameters, sequences.positions[ends[0] : ends[-1]], ends - ends[0])
+
+
+def log_probs_by_evidence(
+    evidence: Callable[[Any, Any, Integers], StateEvidence], parameters: Any, sequences: Any
+) -> Array:
+    """(sequence,) natural logarithms of probabilities or densities, from likelihoods of positions."""
+    log_probs = [
+        filtered(parameters, block).log_probs()
+        for block in evidence_blocks(evidence, parameters, sequences)
+    ]
+    return np.concatenate([np.zeros(0), *log_probs])
 
 
 def log_likelihoods(tables: ChainTables, sequences: Sequences) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.summary import Section, Summary, profile
+from tacit.sequences.model.durations import SegmentChain, duration_quantiles, mean_durations
 
 Array = NDArray[np.float64]
 
@@ -71,6 +72,21 @@ def symbol_profiles(
         ", ".join(f"{symbol} {100 * p:.0f}% (overall {100 * q:.0f}%)" for _, symbol, p, q in state)
         for state in states
     ]
+
+
+def duration_section(segments: SegmentChain) -> Section:
+    """How many positions each state lasts, and the state after it."""
+    hazards = segments.durations.hazards
+    means = mean_durations(hazards)
+    quantiles = duration_quantiles(hazards, np.array([0.05, 0.5, 0.95]))
+    rows = [
+        [state, "to the end", *[""] * 3]
+        if segments.transitions[state, state] == 1
+        else [state, f"{means[state]:.1f}", *(f"{quantile:.0f}" for quantile in quantiles[state])]
+        for state in range(segments.n_states)
+    ]
+    heading = f"durations ({segments.durations.kind})"
+    return Section(heading, columns=["state", "mean", "5%", "median", "95%"], rows=rows)
 
 
 def state_sections(

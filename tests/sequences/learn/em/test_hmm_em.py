@@ -19,8 +19,9 @@ from tacit.sequences.learn.em.hmm import (
     stepwise_hmm,
 )
 from tacit.sequences.learn.em.kernel_hmm import ObservedFeatures, expectation
-from tacit.sequences.learn.em.stationary import expected_log, long_run, stationary_transitions
+from tacit.sequences.learn.em.stationary import expected_log, stationary_transitions
 from tacit.sequences.loops import hmm as loops
+from tacit.sequences.model.long_run import long_run
 from tacit.sequences.query.hmm_scores import log_likelihoods
 from tacit.toy import random_hmm
 

@@ -9,18 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.sequences.model.chains import ChainTables
+from tacit.sequences.model.long_run import long_run
 
 Array = NDArray[np.float64]
 
 STEPS = 4  # of the inner ascent in each step of EM
 _HALVINGS = 8
 _LEAST = 1e-300
-
-
-def long_run(transitions: Array) -> Array:
-    """(state,) stationary probabilities."""
-    return ChainTables(np.zeros(len(transitions)), transitions, ()).stationary
 
 
 def expected_log(starts: Array, counts: Array, transitions: Array) -> float:
