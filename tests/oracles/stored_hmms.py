@@ -16,6 +16,10 @@ MODELS = {
     "hmm-1-operators": lambda: HMM(2, "spectral"),
     "hmm-1-numbers": lambda: HMM(2, emissions="gaussian", max_iter=20),
     "hmm-3-poisson": lambda: HMM(2, emissions="poisson", max_iter=20),
+    "hmm-3-durations": lambda: HMM(2, durations="table", max_duration=5, max_iter=20),
+    "hmm-3-durations-numbers": lambda: HMM(
+        2, emissions="gaussian", durations="negative-binomial", transitions="cyclic", max_iter=20
+    ),
 }
 
 

@@ -74,6 +74,18 @@ def test_fit_says_what_it_learnt(run, tmp_path):
     assert (printed["n_sequences"], printed["n_positions"], printed["columns"]) == (1, 90, ["v"])
 
 
+def test_durations_are_learnt_and_shown(run, folder, tmp_path):
+    out = tmp_path / "m.tacit"
+    fit = ("fit", "hmm", folder / "long.csv", "-o", out, "--sequence", "who", "--states", 2)
+    fit = (*fit, "--emissions", "gaussian", "--max-duration", 9)
+    run(*fit, "--durations", "table")
+    same = tacit.HMM(2, emissions="gaussian", durations="table", max_duration=9).fit([A, B])
+    np.testing.assert_allclose(tacit.load(out).durations_.hazards, same.durations_.hazards)
+    assert "Durations (table)" in run("info", out)
+    assert len(run("sample", out, "--length", 5).splitlines()) > 5
+    assert "--durations table" in run(*fit, code=2)
+
+
 @pytest.mark.parametrize("name", ["long", "one"])
 def test_score_is_that_of_the_model(run, folder, tmp_path, name):
     fitted = tacit.load(folder / f"{name}.tacit")
