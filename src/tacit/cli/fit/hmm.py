@@ -162,10 +162,6 @@ def hmm(
         raise typer.BadParameter(
             "it goes with --emissions gaussian or gaussian-mixture", param_hint="--covariance"
         )
-    if durations is Durations.geometric and max_duration != "auto":
-        raise typer.BadParameter(
-            "it goes with --durations table or negative-binomial", param_hint="--max-duration"
-        )
     model = HMM(
         n_states=learning.number_or_auto(states, int, "--states"),
         learn=learn.value,
@@ -175,8 +171,7 @@ def hmm(
         transitions=transitions.value,
         initial=initial.value,
         features=learning.number_or_auto(features, int, "--features"),
-        durations=None if durations is Durations.geometric else durations.value,
-        max_duration=learning.number_or_auto(max_duration, int, "--max-duration"),
+        **_lasting(durations, max_duration),
         stationary=stationary,
         pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
         n_restarts=restarts,
@@ -189,3 +184,15 @@ def hmm(
         normals.learn_and_save(model, data, output, drop=drop, **more)
     else:
         symbols.learn_and_save(model, data, output, symbol=symbol, **more)
+
+
+def _lasting(durations: Durations, max_duration: str) -> dict[str, Any]:
+    """The arguments about durations."""
+    if durations is not Durations.geometric:
+        longest = learning.number_or_auto(max_duration, int, "--max-duration")
+        return {"durations": durations.value, "max_duration": longest}
+    if max_duration != "auto":
+        raise typer.BadParameter(
+            "it goes with --durations table or negative-binomial", param_hint="--max-duration"
+        )
+    return {}

@@ -11,8 +11,7 @@ by one, or a segment ends. Messages over these states are probabilities, scaled 
 sequences and long segments are safe. The passes take O(T (k^2 + k D)) operations and O(T k) memory for T
 positions, k states and D ages.
 
-Sequences stand one after the other, as in `tacit.sequences.loops.forward_backward`. Axes with ages put
-these first: all states of an age are processed together.
+Sequences stand one after the other. Axes of ages come first: all states of an age are processed together.
 """
 
 from __future__ import annotations
@@ -75,9 +74,8 @@ def forward(
     going_on[:] = 0.0
     for sequence in range(len(ends) - 1):
         going_on[:] = 0.0
-        for m in range(k):
-            beginning[m] = initial[m]
-            staying[m] = 0.0
+        beginning[:] = initial
+        staying[:] = 0.0
         for t in range(ends[sequence], ends[sequence + 1]):
             total = 0.0
             for m in range(k):
@@ -87,37 +85,55 @@ def forward(
             logs[t] = math.log(total)
             for m in range(k):
                 factors[m] = likelihoods[t, m] / total
-                staying[m] = 0.0
-                now[t, m] = 0.0
-                ended[t, m] = 0.0
-                oldest[t, m] = 0.0
-                after[t, m] = 0.0
             n_now = min(t - ends[sequence] + 1, n_ages)
-            for age in range(n_now - 1, -1, -1):
-                for m in range(k):
-                    prob = going_on[age - 1, m] if age > 0 else beginning[m]
-                    if age == n_ages - 1:
-                        prob += going_on[age, m]
-                    prob *= factors[m]
-                    ending = prob * hazards[age, m]
-                    now[t, m] += prob
-                    ended[t, m] += ending
-                    going_on[age, m] = prob - ending
-                    staying[m] += prob - ending
-                    if age == n_ages - 1:
-                        oldest[t, m] = prob
-                    if len(readout) and prob > 0.0:
-                        for n in range(k):
-                            after[t, n] += prob * readout[age, m, n]
-            for n in range(k):
-                beginning[n] = 0.0
+            arrays = ended[t], oldest[t], now[t], staying
+            grow(beginning, factors, hazards, n_now, readout, going_on, arrays, after[t])
+            beginning[:] = 0.0
             for m in range(k):
-                prob = ended[t, m]
                 for n in range(k):
-                    beginning[n] += prob * transitions[m, n]
+                    beginning[n] += ended[t, m] * transitions[m, n]
             if len(readout) == 0:
                 for n in range(k):
                     after[t, n] = beginning[n] + staying[n]
+
+
+@njit(cache=True, nogil=True)
+def grow(beginning, factors, hazards, n_now, readout, going_on, arrays, after):
+    """All segments that go on become one position older, and new ones begin.
+
+    Parameters
+    ----------
+    beginning : (state,)
+    factors : (state,)
+        Likelihoods of the observation, over its probability.
+    hazards : (age, state)
+    n_now : int
+        Ages that occur.
+    readout : (age, state, state later) or empty
+    going_on : (age, state)  changed
+    arrays : (state,) ended, of the last age, now, and staying  filled
+    after : (state,)  filled, if there is a readout
+    """
+    n_ages, k = hazards.shape
+    ended, oldest, now, staying = arrays
+    for m in range(k):
+        ended[m] = oldest[m] = now[m] = staying[m] = after[m] = 0.0
+    for age in range(n_now - 1, -1, -1):
+        for m in range(k):
+            prob = going_on[age - 1, m] if age > 0 else beginning[m]
+            if age == n_ages - 1:
+                prob += going_on[age, m]
+            prob *= factors[m]
+            ending = prob * hazards[age, m]
+            now[m] += prob
+            ended[m] += ending
+            going_on[age, m] = prob - ending
+            staying[m] += prob - ending
+            if age == n_ages - 1:
+                oldest[m] = prob
+            if len(readout) and prob > 0.0:
+                for n in range(k):
+                    after[n] += prob * readout[age, m, n]
 
 
 @njit(cache=True, nogil=True)
@@ -150,95 +166,88 @@ def forward_backward(
         Expected counts of positions from which a segment of this age goes on, within the sequence, are added.
     """
     n_ages, k = hazards.shape
-    n_positions = len(likelihoods)
-    begun = np.empty((n_positions, k))
-    ended = np.empty((n_positions, k))
-    oldest = np.empty((n_positions, k))
-    now = np.empty((n_positions, k))
-    forward(
-        initial,
-        transitions,
-        hazards,
-        likelihoods,
-        ends,
-        np.empty((0, k, k)),
-        begun,
-        ended,
-        oldest,
-        now,
-        logs,
-        posterior,
-        np.empty((n_ages, k)),
-    )
+    begun, ended, oldest, now, factors, beyond, beyond_oldest = np.empty((7, len(likelihoods), k))
+    passes = begun, ended, oldest, now, logs, posterior, np.empty((n_ages, k))
+    forward(initial, transitions, hazards, likelihoods, ends, np.empty((0, k, k)), *passes)
     posterior[:] = 0.0
-    factors = np.empty((n_positions, k))
-    for t in range(n_positions):
+    for t in range(len(likelihoods)):
         scale = math.exp(-logs[t])
         for m in range(k):
             factors[t, m] = likelihoods[t, m] * scale
-    # Likelihood ratios of all that follows: given that a segment ends here, or is of the last age.
-    beyond = np.empty((n_positions, k))
-    beyond_oldest = np.empty((n_positions, k))
-    # The same given that a segment begins at the position after.
-    ahead = np.empty(k)
-    weights = np.empty((n_ages, k))  # P(the segment that begins here lasts so long | all)
-    prob = np.empty(k)
-    summed = np.empty(k)
-    last_age = n_ages - 1
+    ahead = np.empty(
+        k
+    )  # likelihood ratio of all from the position on, given that a segment begins there
+    weights = np.empty((n_ages, k))
     for sequence in range(len(ends) - 1):
         first, stop = ends[sequence], ends[sequence + 1]
         if first == stop or now[stop - 1].sum() == 0.0:
             continue
         for t in range(stop - 1, first - 1, -1):
-            if t == stop - 1:
-                for m in range(k):
-                    beyond[t, m] = 0.0  # not used: the last segment is censored
-                    beyond_oldest[t, m] = 1.0
-            else:
-                for m in range(k):
-                    total = 0.0
-                    for n in range(k):
-                        through = transitions[m, n] * ahead[n]
-                        total += through
-                        counts[m, n] += ended[t, m] * through
-                    beyond[t, m] = total
-                    ending = hazards[last_age, m] * total
-                    going_on = (
-                        (1.0 - hazards[last_age, m]) * factors[t + 1, m] * beyond_oldest[t + 1, m]
-                    )
-                    beyond_oldest[t, m] = ending + going_on
-                    endings[last_age, m] += oldest[t, m] * ending
-                    stays[last_age, m] += oldest[t, m] * going_on
-            n_now = min(stop - t, n_ages)
+            for m in range(k):
+                beyond[t, m] = 0.0  # of the last position not used: the last segment is censored
+                beyond_oldest[t, m] = 1.0
+                if t == stop - 1:
+                    continue
+                for n in range(k):
+                    through = transitions[m, n] * ahead[n]
+                    beyond[t, m] += through
+                    counts[m, n] += ended[t, m] * through
+                hazard = hazards[n_ages - 1, m]
+                ending = hazard * beyond[t, m]
+                staying = (1.0 - hazard) * factors[t + 1, m] * beyond_oldest[t + 1, m]
+                beyond_oldest[t, m] = ending + staying
+                endings[n_ages - 1, m] += oldest[t, m] * ending
+                stays[n_ages - 1, m] += oldest[t, m] * staying
             for m in range(k):
                 posterior[t, m] += oldest[t, m] * beyond_oldest[t, m]
-                prob[m] = begun[t, m] * factors[t, m]
-                summed[m] = 0.0
-            for age in range(n_now):
-                place = t + age
-                if age == last_age:
-                    for m in range(k):
-                        weights[age, m] = prob[m] * beyond_oldest[place, m]
-                elif place == stop - 1:
-                    for m in range(k):
-                        weights[age, m] = prob[m]
-                else:
-                    for m in range(k):
-                        ending = prob[m] * hazards[age, m]
-                        weights[age, m] = ending * beyond[place, m]
-                        endings[age, m] += weights[age, m]
-                        prob[m] = (prob[m] - ending) * factors[place + 1, m]
-            for age in range(n_now - 1, -1, -1):
-                for m in range(k):
-                    if age < n_now - 1:
-                        stays[age, m] += summed[m]
-                    summed[m] += weights[age, m]
-                    if age < last_age:
-                        posterior[t + age, m] += summed[m]
-            for m in range(k):
-                ahead[m] = summed[m] / begun[t, m] if begun[t, m] > TINY else 0.0
+            following = begun[t:stop], factors[t:stop], beyond[t:stop], beyond_oldest[t:stop]
+            begin(following, hazards, weights, posterior[t:stop], endings, stays, ahead)
         for m in range(k):
-            initial_counts[m] += summed[m]
+            initial_counts[m] += ahead[m] * begun[first, m]
+
+
+@njit(cache=True, nogil=True)
+def begin(following, hazards, weights, posterior, endings, stays, ahead):
+    """What is expected of the segments that begin at a position, by their durations.
+
+    Parameters
+    ----------
+    following : four arrays (position from here on, state)
+        P(a segment begins | positions before), likelihoods over probabilities of positions, and the
+        likelihood ratios of all beyond, given that a segment ends here and that it is of the last age.
+    hazards : (age, state)
+    weights : (age, state)
+        For P(the segment lasts so long | all).
+    posterior : (position from here on, state)  added to
+    endings, stays : (age, state)  added to
+    ahead : (state,)  filled
+        Likelihood ratio of all from here on, given that a segment begins.
+    """
+    begun, factors, beyond, beyond_oldest = following
+    n_ages, k = hazards.shape
+    n_now = min(len(begun), n_ages)
+    prob = begun[0] * factors[0]
+    summed = np.zeros(k)
+    for age in range(n_now):
+        for m in range(k):
+            if age == n_ages - 1:
+                weights[age, m] = prob[m] * beyond_oldest[age, m]
+            elif age == len(begun) - 1:
+                weights[age, m] = prob[m]
+            else:
+                ending = prob[m] * hazards[age, m]
+                weights[age, m] = ending * beyond[age, m]
+                endings[age, m] += weights[age, m]
+                prob[m] = (prob[m] - ending) * factors[age + 1, m]
+    for age in range(n_now - 1, -1, -1):
+        for m in range(k):
+            if age < n_now - 1:
+                stays[age, m] += summed[m]
+            summed[m] += weights[age, m]
+            if age < n_ages - 1:
+                posterior[age, m] += summed[m]
+    for m in range(k):
+        ahead[m] = summed[m] / begun[0, m] if begun[0, m] > TINY else 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -273,64 +282,86 @@ def viterbi_paths(
     came_from = np.zeros((longest, k), dtype=np.int32)  # the state before, of segments that begin
     lasted = np.zeros((longest, k), dtype=np.int32)  # durations of segments that end
     for sequence in range(len(ends) - 1):
-        first, stop = ends[sequence], ends[sequence + 1]
+        first, n = ends[sequence], ends[sequence + 1] - ends[sequence]
         values[sequence] = 0.0
-        if first == stop:
+        if n == 0:
             continue
-        for m in range(k):
-            beginning[m] = log_initial[m]
-            best[n_ages - 1, m] = -math.inf
-        n_now = 0
-        for t in range(first, stop):
-            n_now = min(t - first + 1, n_ages)
-            for m in range(k):
-                ending[m] = -math.inf
-                lasted[t - first, m] = 1
-            for age in range(n_now - 1, -1, -1):
+        beginning[:] = log_initial
+        best[n_ages - 1] = -math.inf
+        for t in range(n):
+            now = t, logs[first + t], beginning
+            outlive(now, log_hazards, log_stays, best, oldest_start, ending, lasted[t])
+            for after in range(k if t + 1 < n else 0):
+                top, place = -math.inf, 0
                 for m in range(k):
-                    value, duration = beginning[m], age + 1
-                    if age > 0:
-                        value = best[age - 1, m] + log_stays[age - 1, m]
-                    if age == n_ages - 1:
-                        older = best[age, m] + log_stays[age, m]
-                        if older > value:
-                            value = older
-                        else:
-                            oldest_start[m] = t - age
-                        duration = t - oldest_start[m] + 1
-                    value += logs[t, m]
-                    best[age, m] = value
-                    if value + log_hazards[age, m] >= ending[m]:
-                        ending[m] = value + log_hazards[age, m]
-                        lasted[t - first, m] = duration
-            if t + 1 < stop:
-                for n in range(k):
-                    top, place = -math.inf, 0
-                    for m in range(k):
-                        value = ending[m] + log_transitions[m, n]
-                        if value > top:
-                            top, place = value, m
-                    beginning[n] = top
-                    came_from[t + 1 - first, n] = place
+                    value = ending[m] + log_transitions[m, after]
+                    if value > top:
+                        top, place = value, m
+                beginning[after] = top
+                came_from[t + 1, after] = place
         top, state, duration = -math.inf, 0, 1
         for m in range(k):
-            for age in range(n_now):
+            for age in range(min(n, n_ages)):
                 if best[age, m] > top:
                     top, state, duration = best[age, m], m, age + 1
                     if age == n_ages - 1:
-                        duration = stop - oldest_start[m]
+                        duration = n - oldest_start[m]
         values[sequence] = top
-        t = stop - 1
-        while t >= first:
-            begin = t - duration + 1
-            for place in range(begin, t + 1):
-                path[place] = state
-                segments[place] = 0
-            segments[begin] = 1
-            t = begin - 1
-            if t >= first:
-                state = came_from[begin - first, state]
-                duration = lasted[t - first, state]
+        part = slice(first, first + n)
+        trace(state, duration, came_from, lasted, path[part], segments[part])
+
+
+@njit(cache=True, nogil=True)
+def outlive(now, log_hazards, log_stays, best, oldest_start, ending, lasted):
+    """The best segmentations up to a position, by the age of the last segment.
+
+    Parameters
+    ----------
+    now : the position within its sequence, (state,) its log-likelihoods, and (state,) of segments that begin
+    log_hazards, log_stays : (age, state)
+    best : (age, state)  changed
+    oldest_start : (state,)  changed
+        Where the segment of the last age began.
+    ending : (state,)  filled with the best segmentations that end here
+    lasted : (state,)  filled with the durations of their last segments
+    """
+    t, logs, beginning = now
+    n_ages, k = log_hazards.shape
+    for m in range(k):
+        ending[m] = -math.inf
+        lasted[m] = 1
+    for age in range(min(t, n_ages - 1), -1, -1):
+        for m in range(k):
+            value, duration = beginning[m], age + 1
+            if age > 0:
+                value = best[age - 1, m] + log_stays[age - 1, m]
+            if age == n_ages - 1:
+                older = best[age, m] + log_stays[age, m]
+                if older > value:
+                    value = older
+                else:
+                    oldest_start[m] = t - age
+                duration = t - oldest_start[m] + 1
+            value += logs[m]
+            best[age, m] = value
+            if value + log_hazards[age, m] >= ending[m]:
+                ending[m] = value + log_hazards[age, m]
+                lasted[m] = duration
+
+
+@njit(cache=True, nogil=True)
+def trace(state, duration, came_from, lasted, path, segments):
+    """Fill in the best segmentation from its last state and duration backwards, see `viterbi_paths`."""
+    t = len(path) - 1
+    segments[:] = 0
+    while t >= 0:
+        start = t - duration + 1
+        path[start : t + 1] = state
+        segments[start] = 1
+        t = start - 1
+        if t >= 0:
+            state = came_from[start, state]
+            duration = lasted[t, state]
 
 
 @njit(cache=True, nogil=True)
