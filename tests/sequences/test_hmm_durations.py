@@ -72,6 +72,22 @@ def test_every_emission_has_durations_and_answers_as_enumeration_does(kind, dura
         assert after[s] == pytest.approx(expected_by_segments(*tables, longer)[1][-1], abs=1e-9)
 
 
+def test_columns_of_several_kinds_have_durations():
+    paths = paths_of(two_lengths, 20, 100)
+    frame = {
+        "id": np.repeat(np.arange(20), 100),
+        "word": np.concatenate(emitted(paths, "categorical")),
+        "level": np.concatenate(emitted(paths, "gaussian")),
+    }
+    kinds = {"word": "categorical", "level": "gaussian"}
+    model = tacit.HMM(3, emissions=kinds, durations="table").fit(frame)
+    plain = tacit.HMM(3, emissions=kinds).fit(frame)
+    assert model.score(frame) > plain.score(frame) + 1
+    found = np.array(model.predict(frame))
+    orders = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
+    assert max((order[found] == paths).mean() for order in orders) > 0.97
+
+
 @pytest.mark.parametrize("kind", ["categorical", "gaussian", "poisson"])
 @pytest.mark.parametrize("draw", [two_lengths, regular])
 def test_durations_far_from_geometric_predict_better_than_a_plain_model(kind, draw):

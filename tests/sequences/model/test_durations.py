@@ -46,6 +46,15 @@ def test_hazards_of_negative_binomial_numbers_are_those_of_their_table(size, mea
     assert ((durations.hazards > 0) & (durations.hazards < 1)).all()
 
 
+def test_hazards_at_the_limits_have_means_and_quantiles():
+    hazards = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]])
+    assert mean_durations(hazards)[[0, 2]] == pytest.approx([2, 1])
+    assert mean_durations(hazards)[1] > 1e9
+    quantiles = duration_quantiles(hazards, np.array([0.5]))[:, 0]
+    assert quantiles[[0, 2]].tolist() == [2, 1]
+    assert quantiles[1] > 1e9
+
+
 def drawn_counts(durations, n, n_ages, rng, cut=None):
     """Counts of drawn segments; those of `cut` positions and more are censored there."""
     endings, stays = np.zeros((1, n_ages)), np.zeros((1, n_ages))

@@ -19,7 +19,7 @@ from tacit.sequences.model.long_run import long_run
 Array = NDArray[np.float64]
 
 DURATION_KINDS = ("table", "negative-binomial")
-MOST_DURATION = 100_000
+MOST_DURATION = 10_000
 LEAST_HAZARD = 1e-12  # and the most is as far from one
 _UNDERFLOW = 1e-280  # survival probabilities below are not divided by
 # Parameters of negative binomial durations, for numbers that are finite.
@@ -258,7 +258,7 @@ def duration_quantiles(hazards: Array, levels: Array) -> Array:
         reached = longer <= 1.0 - level + 1e-12
         within = reached.any(axis=1)
         last = np.maximum(longer[:, -1], 1e-300)
-        log_stay = np.log1p(-np.minimum(hazards[:, -1], 1.0 - 1e-15))
+        log_stay = np.log1p(-np.clip(hazards[:, -1], LEAST_HAZARD, 1.0 - LEAST_HAZARD))
         with np.errstate(divide="ignore"):
             beyond = n_ages + np.ceil((np.log(max(1.0 - level, 1e-300)) - np.log(last)) / log_stay)
         out[:, place] = np.where(within, reached.argmax(axis=1) + 1, beyond)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em
+from tacit.core.em import AbsoluteGain, EMRun, Step, refusing_singular, run_accelerated_em
 from tacit.sequences.learn.em.emission_chain import (
     DEFAULT_PSEUDO_COUNTS,
     ChainData,
@@ -97,7 +97,7 @@ def run_em(
         return start.of_flat(values).flat
 
     em_run = run_accelerated_em(
-        em_step(data, start, prior, pseudo_counts),
+        refusing_singular(em_step(data, start, prior, pseudo_counts)),
         valid(start.flat),
         AbsoluteGain(gain),
         normalise=valid,
