@@ -428,7 +428,7 @@ def test_bad_arguments_are_refused():
         {"n_states": "many"},
         {"learn": "spectra"},
         {"emissions": "bernoulli"},
-        {"covariance": "tied"},
+        {"covariance": "banded"},
         {"features": 0},
         {"features": "many"},
         {"negative": "ignore"},

@@ -5,6 +5,7 @@ import pytest
 
 import tacit
 from oracles.letters import letters
+from tacit.sequences.model.emission_chain import EmissionChain
 
 SYMBOLS = letters(["aabbbaabbb", "bbbaaabb", "aaabbbaa", "bbaabbaa"] * 8)
 RNG = np.random.default_rng(0)
@@ -134,7 +135,12 @@ def test_emissions_are_listed_under_their_names():
     from tacit.sequences.emissions import EMISSIONS, emission_of
 
     assert all(emission.name == name for name, emission in EMISSIONS.items())
+    densities = [
+        emission.density for emission in EMISSIONS.values() if hasattr(emission, "density")
+    ]
+    assert [EMISSIONS[density.kind].density for density in densities] == densities
     kinds = [kind for emission in EMISSIONS.values() for kind in emission.kinds]
+    kinds = [kind for kind in kinds if kind is not EmissionChain]  # told by their densities
     assert len(kinds) == len(set(kinds))
     assert emission_of(tacit.HMM(2).fit(NUMBERS).parameters_) is EMISSIONS["gaussian"]
     with pytest.raises(ValueError, match="emissions"):

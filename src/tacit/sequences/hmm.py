@@ -225,8 +225,8 @@ class HMM(HMMForecasts):
         from tacit.sequences.data.known_states import read_states
         from tacit.sequences.learn.fit import fit_hmm
 
+        settings = settings_of(self)
         with self._working() as report:
-            settings = settings_of(self)
             X = list(X) if isinstance(X, Iterator) else X
             emission = self._check_learner(emission_for(self.emissions, X))
             lengths = lengths_from(X, y, lengths, rows=emission.numbers)

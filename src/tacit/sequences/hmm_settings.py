@@ -27,6 +27,7 @@ def settings_of(model: HMM) -> HMMSettings:
     """The arguments about learning, checked."""
     from tacit.core.threads import n_threads
 
+    features_are_given = are_given(model.features)
     learners = dict.fromkeys(name for emission in EMISSIONS.values() for name in emission.learners)
     check_choice("learn", model.learn, tuple(learners))
     check_choice("covariance", model.covariance, COVARIANCES)
@@ -38,7 +39,7 @@ def settings_of(model: HMM) -> HMMSettings:
             raise ArgumentError(
                 f"n_states={model.n_states}; give at most {MOST_STATES}: transitions are a dense matrix"
             )
-    reach, given = _given_features(model)
+    reach, given = _given_features(model) if features_are_given else (_reach(model), None)
     for name in ("n_restarts", "max_iter", "n_components"):
         check_count(name, getattr(model, name))
     check_choice("negative", model.negative, ("floor", "nan", "raise"))
@@ -48,7 +49,10 @@ def settings_of(model: HMM) -> HMMSettings:
         check_preset(model)
     _check_shape(model)
     _check_durations(model)
-    settings = HMMSettings(
+    has_shape = _restricts(model)
+    if has_shape:
+        check_generic(model, "transitions=, initial= or tied=")
+    return HMMSettings(
         learn=model.learn,
         features=reach,
         covariance=model.covariance,
@@ -71,10 +75,8 @@ def settings_of(model: HMM) -> HMMSettings:
         n_components=int(model.n_components),
         durations=model.durations,
         max_duration=None if isinstance(model.max_duration, str) else int(model.max_duration),
+        has_shape=has_shape,
     )
-    if settings.has_shape:
-        check_generic(model, "transitions=, initial= or tied=")
-    return settings
 
 
 def check_generic(model: HMM, name: str) -> None:
@@ -97,6 +99,13 @@ def _check_shape(model: HMM) -> None:
         raise ArgumentError("tied= goes with a number of states; give n_states=")
     if not isinstance(model.n_states, str):
         Shape.of(model.transitions, int(model.n_states), model.initial, model.tied)
+
+
+def _restricts(model: HMM) -> bool:
+    """Whether transitions or initial states are restricted, or states tied."""
+    named = isinstance(model.transitions, str) and isinstance(model.initial, str)
+    plain = named and model.transitions == "full" and model.initial in ("auto", "all")
+    return not plain or model.tied is not None
 
 
 def _check_durations(model: HMM) -> None:
@@ -122,12 +131,16 @@ def _check_durations(model: HMM) -> None:
         )
 
 
-def _given_features(model: HMM) -> tuple[int | None, Any]:
-    """The places of past and future, None for "auto"; and features of them that are not indicators."""
+def _reach(model: HMM) -> int | None:
+    """The places of past and future whose indicators are features; None for "auto"."""
     check_count("reach", model.reach)
-    if not are_given(model.features):
-        check_count("features", model.features, word="auto")
-        return None if isinstance(model.features, str) else int(model.features), None
+    check_count("features", model.features, word="auto")
+    return None if isinstance(model.features, str) else int(model.features)
+
+
+def _given_features(model: HMM) -> tuple[int, Any]:
+    """The places of past and future, and features of them that are not indicators."""
+    check_count("reach", model.reach)
     check_given(model.features)
     if model.learn not in WITH_WINDOWS:
         raise ArgumentError(

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tacit.sequences.emissions.protocol import Emission
     from tacit.sequences.learn.hmm_task import HMMSettings
 
+Array = NDArray[np.float64]
+
 ROUGH = 10.0  # times `tol`, during selection
 
 
@@ -82,7 +84,8 @@ def fit_hmm(
     )
     diagnostics |= {"n_states": int(n_states), **more}
     if not isinstance(learnt, ProperOperators):
-        if states is None and not settings.shape_for(int(n_states)).is_ordered:
+        has_order = settings.has_shape and settings.shape_for(int(n_states)).is_ordered
+        if states is None and not has_order:
             learnt = learnt.ordered(np.argsort(-learnt.stationary, kind="stable"))
         diagnostics["unvisited_states"] = unvisited(learnt, stream.sizes)
     return FittedHMM(learnt, diagnostics)
@@ -139,8 +142,17 @@ def unvisited(learnt: Any, sizes: dict[str, int]) -> list[int]:
     """States that less than half a position is expected to be in."""
     n_positions = sizes["n_positions"]
     length = int(np.clip(n_positions / max(sizes["n_sequences"], 1), 1, 1000))
-    missing = StateEvidence(
-        np.ones((length, learnt.n_states)), np.zeros(length), np.array([0, length])
-    )
-    visits = filtered(learnt, missing).now.mean(axis=0)
-    return np.flatnonzero(visits * n_positions < 0.5).tolist()
+    return np.flatnonzero(_visits(learnt, length) * n_positions < 0.5).tolist()
+
+
+def _visits(learnt: Any, length: int) -> Array:
+    """(state,) how many of the first positions of a sequence are expected to be in each state."""
+    if learnt.segments is not None:
+        flags = np.ones((length, learnt.n_states))
+        missing = StateEvidence(flags, np.zeros(length), np.array([0, length]))
+        return np.asarray(filtered(learnt, missing).now.mean(axis=0))
+    state, visits = learnt.initial, np.zeros(learnt.n_states)
+    for _ in range(length):
+        visits += state
+        state = state @ learnt.transitions
+    return visits / length

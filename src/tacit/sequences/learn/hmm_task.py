@@ -51,18 +51,12 @@ class HMMSettings:
     n_components: int = 2  # Gaussians of a mixture in each state
     durations: str | None = None  # "table" or "negative-binomial"; None: geometric
     max_duration: int | None = None  # ages with hazards of their own; None: as the data say
+    has_shape: bool = False  # whether transitions or initial states are restricted, or states tied
 
     @property
     def has_windows(self) -> bool:
         """Whether pasts and futures are longer than a symbol, or have features of their own."""
         return self.given is not None or (self.features or 1) > 1
-
-    @property
-    def has_shape(self) -> bool:
-        """Whether transitions or initial states are restricted, or states tied."""
-        named = isinstance(self.transitions, str) and isinstance(self.initial, str)
-        plain = named and self.transitions == "full" and self.initial in ("auto", "all")
-        return not plain or self.tied is not None
 
     def shape_for(self, n_states: int) -> Shape:
         """The shape of a chain of so many states."""

@@ -15,10 +15,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.linalg.long_run import long_run
 from tacit.errors import ArgumentError
 from tacit.messages.network import Dense, Hadamard
-from tacit.sequences.model.durations import Durations, SegmentChain, segment_chain
-from tacit.sequences.model.long_run import long_run
+from tacit.sequences.model.durations import Durations, SegmentChain
 from tacit.sequences.model.shapes import Shape
 
 Array = NDArray[np.float64]
@@ -141,7 +141,9 @@ class ChainTables:
     @cached_property
     def segments(self) -> SegmentChain | None:
         """The chain of segments, where durations are explicit."""
-        return segment_chain(self.initial, self.transitions, self.durations)
+        if self.durations is None:
+            return None
+        return SegmentChain(self.initial, self.transitions, self.durations)
 
     @property
     def layout(self) -> ChainLayout:

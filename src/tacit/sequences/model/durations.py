@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.sequences.model.long_run import long_run
+from tacit.core.linalg.long_run import long_run
 
 Array = NDArray[np.float64]
 
@@ -306,13 +306,6 @@ class SegmentChain:
         for _ in range(steps):
             states = (1.0 - ends) * states[next_age] + ends * (self.transitions @ states[0])
         return np.asarray(states, dtype=np.float64)
-
-
-def segment_chain(
-    initial: Array, transitions: Array, durations: Durations | None
-) -> SegmentChain | None:
-    """The chain of segments, where durations are explicit."""
-    return None if durations is None else SegmentChain(initial, transitions, durations)
 
 
 def segment_transitions(transitions: Array) -> Array:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.sequences.model.durations import Durations, SegmentChain, segment_chain
-from tacit.sequences.model.long_run import long_run
+from tacit.core.linalg.long_run import long_run
+from tacit.sequences.model.durations import Durations, SegmentChain
 from tacit.sequences.model.shapes import Shape
 
 Array = NDArray[np.float64]
@@ -53,7 +53,9 @@ class EmissionChain:
     @cached_property
     def segments(self) -> SegmentChain | None:
         """The chain of segments, where durations are explicit."""
-        return segment_chain(self.initial, self.transitions, self.durations)
+        if self.durations is None:
+            return None
+        return SegmentChain(self.initial, self.transitions, self.durations)
 
     def ordered(self, order: NDArray[np.integer]) -> EmissionChain:
         """The same model with its states in another order."""

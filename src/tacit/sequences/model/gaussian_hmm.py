@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True, eq=False)
 class GaussianChain(Gaussians):
     """Initial and transition probabilities, and a Gaussian for each state."""
+
+    segments: ClassVar[None] = None  # durations are geometric
 
     initial: Array  # (state,)
     transitions: Array  # (state, next state)   rows sum to one

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.python_source import python_source
+from tacit.core.linalg.long_run import long_run
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.learn.em import hmm
 from tacit.sequences.learn.em.hmm import (
@@ -21,7 +22,6 @@ from tacit.sequences.learn.em.hmm import (
 from tacit.sequences.learn.em.kernel_hmm import ObservedFeatures, expectation
 from tacit.sequences.learn.em.stationary import expected_log, stationary_transitions
 from tacit.sequences.loops import hmm as loops
-from tacit.sequences.model.long_run import long_run
 from tacit.sequences.query.hmm_scores import log_likelihoods
 from tacit.toy import random_hmm
 

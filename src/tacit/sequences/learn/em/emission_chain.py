@@ -125,9 +125,9 @@ def em_step(
 
     Rows of probabilities get pseudo-counts; densities have the prior of their rows.
     """
+    from tacit.core.linalg.long_run import long_run
     from tacit.core.loops.acceleration import maximise
     from tacit.sequences.learn.em.stationary import stationary_transitions
-    from tacit.sequences.model.long_run import long_run
 
     k, shape = like.n_states, data.shape
     count = DEFAULT_PSEUDO_COUNTS if pseudo_counts is None else pseudo_counts

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.em import AbsoluteGain, EMRun, Step, refusing_singular, run_accelerated_em
+from tacit.core.linalg.long_run import long_run
 from tacit.sequences.learn.em.stationary import stationary_transitions
 from tacit.sequences.model.gaussian_hmm import GaussianChain, GaussianLayout
 from tacit.sequences.model.gaussians import UNITS, Gaussians
-from tacit.sequences.model.long_run import long_run
 from tacit.sequences.query.gaussian_emissions import missing_patterns, number_evidence
 
 Array = NDArray[np.float64]

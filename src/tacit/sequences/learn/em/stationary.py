@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.sequences.model.long_run import long_run
+from tacit.core.linalg.long_run import long_run
 
 Array = NDArray[np.float64]
 
