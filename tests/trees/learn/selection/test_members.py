@@ -14,7 +14,7 @@ from tacit.messages.mixture import Mixture
 from tacit.toy import random_tables, sample_codes
 from tacit.trees.learn.selection import combination
 from tacit.trees.learn.selection.combination import CLASSES_OF_SAMPLE, _classes_that_count
-from tacit.trees.learn.selection.forests import TrainingData
+from tacit.trees.learn.selection.forests import TrainingData, enough_states
 from tacit.trees.learn.selection.members import (
     best_number,
     chow_liu_member,
@@ -226,8 +226,12 @@ def test_rows_that_repeat_each_other_get_many_states_and_trees_also_where_cells_
     assert model.score(test) > one.score(test) + 0.5
 
 
-def test_more_states_than_are_better_are_not_compared_where_cells_are_few(codes):
+def test_more_states_than_are_better_are_not_compared_where_cells_are_few(codes, data):
     model = LatentTree(n_jobs=1).fit(codes)
     compared = [one["n_states"] for one in model.diagnostics_["candidates"]]
     assert 16 in compared
     assert 64 not in compared
+    tree = Topology.star(NAMES).rooted(NAMES)
+    best, scores = enough_states(data, tree, silent, (2, 3, 4, 5, 6, 7, 8))
+    assert [one["n_states"] for one in scores] == [2, 3, 4]  # there are three classes
+    assert best.n_states == 3

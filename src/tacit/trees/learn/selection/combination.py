@@ -31,6 +31,7 @@ from tacit.trees.learn.selection.forests import (
     PSEUDO_COUNTS,
     Trained,
     TrainingData,
+    enough_states,
     likeliest_states,
     many_states,
     train,
@@ -208,7 +209,7 @@ def _many_states(
     """The tree with many states, and the candidates."""
     report = part_of(task.report, 0.4, 0.5)
     if n_cells(task.table) < FEW_CELLS:
-        return likeliest_states(data, tree, report, STATES_OF_FEW_CELLS, at_once=1)
+        return enough_states(data, tree, report, STATES_OF_FEW_CELLS)
     return likeliest_states(data, tree, report)
 
 

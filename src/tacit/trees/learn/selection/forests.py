@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.selection import MARGIN, surely_better
 from tacit.messages.em import dirichlet_prior, smoothed_marginals
 from tacit.messages.network import Layout, Tables, layout
 from tacit.trees.learn.em.batches import Rows, run_minibatch_em, run_watched_em
@@ -305,21 +306,17 @@ def run_ahead(data: TrainingData, works: Iterable[Callable[[], T]]) -> Iterator[
 
 
 def likeliest_states(
-    data: TrainingData,
-    tree: RootedTree,
-    report: Report,
-    n_states: Sequence[int] = MANY_STATES,
-    at_once: int = 2,
+    data: TrainingData, tree: RootedTree, report: Report, n_states: Sequence[int] = MANY_STATES
 ) -> tuple[Trained, list[dict[str, Any]]]:
     """The tree with the number of states and the pseudo-counts with the best held-out score.
 
-    More states are compared, so many numbers at a time, as long as they are better.
+    More states are compared, two numbers at a time, as long as they are better.
     """
     cards, pseudo_counts = data.table.schema.cards, data.pseudo_counts
     candidates: list[Trained] = []
-    for place in range(0, len(n_states), at_once):
+    for place in range(0, len(n_states), 2):
         works = []
-        for k in n_states[place : place + at_once]:
+        for k in n_states[place : place + 2]:
             tell = _within(report, place / (len(n_states) + 2), f"{k} states, ")
             lay = many_states(tree, cards, k)
             works.append(partial(train, data, lay, pseudo_counts[0], tell=tell, n_jobs=1))
@@ -333,6 +330,21 @@ def likeliest_states(
         works.append(partial(train, data, lay, pseudo, start=start, tell=tell, n_jobs=1))
     candidates += run_parallel(data, works)
     return _best(candidates), [candidate.as_dict() for candidate in candidates]
+
+
+def enough_states(
+    data: TrainingData, tree: RootedTree, report: Report, n_states: Sequence[int]
+) -> tuple[Trained, list[dict[str, Any]]]:
+    """The tree with as many states as are better than fewer by `MARGIN` standard errors; the candidates."""
+    candidates: list[Trained] = []
+    for place, k in enumerate(n_states):
+        tell = _within(report, place / len(n_states), f"{k} states, ")
+        lay = many_states(tree, data.table.schema.cards, k)
+        candidates.append(train(data, lay, data.pseudo_counts[0], tell=tell))
+        rows, weights = [one.rows for one in candidates[-2:]], data.held_out_weights
+        if place and not surely_better(rows[1], rows[0], weights, MARGIN):
+            return candidates[-2], [one.as_dict() for one in candidates]
+    return candidates[-1], [one.as_dict() for one in candidates]
 
 
 def _best(trees: Sequence[Trained]) -> Trained:
