@@ -20,7 +20,18 @@ MODELS = {
     "hmm-3-durations-numbers": lambda: HMM(
         2, emissions="gaussian", durations="negative-binomial", transitions="cyclic", max_iter=20
     ),
+    "hmm-3-gaussian-mixture": lambda: HMM(2, emissions="gaussian-mixture", max_iter=20),
+    "hmm-3-negative-binomial": lambda: HMM(2, emissions="negative-binomial", max_iter=20),
+    "hmm-3-multinomial": lambda: HMM(2, emissions="multinomial", max_iter=20),
+    "hmm-3-von-mises": lambda: HMM(2, emissions="von-mises", max_iter=20),
+    "hmm-3-tied-numbers": lambda: HMM(
+        3, covariance="tied", transitions="banded", tied=[[0, 2]], max_iter=20
+    ),
+    "hmm-3-cyclic-tables": lambda: HMM(3, transitions="cyclic", max_iter=20),
+    "hmm-3-columns": lambda: HMM(2, emissions=KINDS, max_iter=20),
 }
+KINDS = {"mood": "categorical", "speed": "gaussian", "clicks": "poisson", "slope": "gaussian"}
+COUNTS = ("poisson", "binomial", "multinomial")
 
 
 def sequences(n=40, seed=0):
@@ -52,11 +63,27 @@ def counts(n=40, seed=0):
     return list(values)
 
 
+def columns(seed=0):
+    """Tables of columns of several kinds, with gaps."""
+    pairs = zip(numbers(seed=seed), counts(seed=seed), strict=True)
+    return [
+        {
+            "mood": [None if x != x else ("good", "bad", 3)[int(x) % 3] for x in clicks[:, 0]],
+            "speed": rows[:, 0].tolist(),
+            "clicks": clicks[:, 1].tolist(),
+            "slope": rows[:, 1].tolist(),
+        }
+        for rows, clicks in pairs
+    ]
+
+
 def data_for(name, seed=0):
     """What a model is fitted with or asked about."""
-    if name.endswith("poisson"):
+    if name.endswith(COUNTS):
         return counts(seed=seed)
-    return numbers(seed=seed) if name.endswith("numbers") else sequences(seed=seed)
+    if name.endswith("columns"):
+        return columns(seed=seed)
+    return sequences(seed=seed) if name.endswith(("tables", "operators")) else numbers(seed=seed)
 
 
 def answers(name, model):
@@ -66,7 +93,7 @@ def answers(name, model):
         "score": model.score_samples(queries).tolist(),
         "filter": [states.tolist() for states in model.filter(queries)],
     }
-    if name.endswith(("numbers", "poisson")):
+    if not name.endswith(("tables", "operators", "columns")):
         return said | {"next": np.asarray(model.expectation(queries)).tolist()}
     return said | {"next": model.predict_next_proba(queries).tolist()}
 

@@ -42,6 +42,9 @@ def _fits(
 
 def _of_one_kind(symbols_: Any, names_: Any, parameters_: Any, **_: Any) -> str | None:
     if emission_of(parameters_).numbers:
+        named = getattr(getattr(parameters_, "density", None), "names", names_)
+        if tuple(named) != tuple(names_):
+            return "has other columns than its states emit"
         return "has symbols, but its states emit numbers" if symbols_ else None
     return "has columns of numbers, but its states emit symbols" if names_ else None
 

@@ -67,7 +67,7 @@ def test_features_that_are_not_those_of_the_kernel_are_refused(stored):
 @pytest.mark.parametrize("value", [0.0, 1e-300, 1e13, 1e308])
 def test_mean_counts_that_cannot_be_drawn_from_are_refused(stored, value):
     def change(_, arrays):
-        arrays["parameters.rates"][0, 1] = value
+        arrays["parameters.density.rates"][0, 1] = value
 
     with pytest.raises(FileFormatError, match=r"rates.* is not between"):
         tacit.load(stored("hmm-3-poisson", change))
