@@ -32,6 +32,7 @@ MODELS = {
 }
 KINDS = {"mood": "categorical", "speed": "gaussian", "clicks": "poisson", "slope": "gaussian"}
 COUNTS = ("poisson", "binomial", "multinomial")
+SYMBOLS = ("tables", "operators", "durations")
 
 
 def sequences(n=40, seed=0):
@@ -68,7 +69,7 @@ def columns(seed=0):
     pairs = zip(numbers(seed=seed), counts(seed=seed), strict=True)
     return [
         {
-            "mood": [None if x != x else ("good", "bad", 3)[int(x) % 3] for x in clicks[:, 0]],
+            "mood": [None if np.isnan(x) else ("good", "bad", 3)[int(x) % 3] for x in clicks[:, 0]],
             "speed": rows[:, 0].tolist(),
             "clicks": clicks[:, 1].tolist(),
             "slope": rows[:, 1].tolist(),
@@ -83,7 +84,7 @@ def data_for(name, seed=0):
         return counts(seed=seed)
     if name.endswith("columns"):
         return columns(seed=seed)
-    return sequences(seed=seed) if name.endswith(("tables", "operators")) else numbers(seed=seed)
+    return sequences(seed=seed) if name.endswith(SYMBOLS) else numbers(seed=seed)
 
 
 def answers(name, model):
@@ -93,7 +94,7 @@ def answers(name, model):
         "score": model.score_samples(queries).tolist(),
         "filter": [states.tolist() for states in model.filter(queries)],
     }
-    if not name.endswith(("tables", "operators", "columns")):
+    if not name.endswith((*SYMBOLS, "columns")):
         return said | {"next": np.asarray(model.expectation(queries)).tolist()}
     return said | {"next": model.predict_next_proba(queries).tolist()}
 

@@ -151,17 +151,7 @@ def hmm(
 
     check_suffix(output)  # before the work, not after it
     numbers = emissions is not Emissions.categorical
-    if numbers and symbol is not None:
-        raise typer.BadParameter(
-            f"it does not go with --emissions {emissions.value}, where all columns hold numbers; see --drop",
-            param_hint="--symbol",
-        )
-    if not numbers and drop:
-        raise typer.BadParameter("it goes with --emissions of numbers", param_hint="--drop")
-    if emissions not in _WITH_COVARIANCE and covariance is not Covariance.full:
-        raise typer.BadParameter(
-            "it goes with --emissions gaussian or gaussian-mixture", param_hint="--covariance"
-        )
+    _check_emissions(emissions, covariance, symbol, drop)
     model = HMM(
         n_states=learning.number_or_auto(states, int, "--states"),
         learn=learn.value,
@@ -184,6 +174,24 @@ def hmm(
         normals.learn_and_save(model, data, output, drop=drop, **more)
     else:
         symbols.learn_and_save(model, data, output, symbol=symbol, **more)
+
+
+def _check_emissions(
+    emissions: Emissions, covariance: Covariance, symbol: str | None, drop: list[str] | None
+) -> None:
+    """Refuse options that do not go with these emissions."""
+    numbers = emissions is not Emissions.categorical
+    if numbers and symbol is not None:
+        raise typer.BadParameter(
+            f"it does not go with --emissions {emissions.value}, where all columns hold numbers; see --drop",
+            param_hint="--symbol",
+        )
+    if not numbers and drop:
+        raise typer.BadParameter("it goes with --emissions of numbers", param_hint="--drop")
+    if emissions not in _WITH_COVARIANCE and covariance is not Covariance.full:
+        raise typer.BadParameter(
+            "it goes with --emissions gaussian or gaussian-mixture", param_hint="--covariance"
+        )
 
 
 def _lasting(durations: Durations, max_duration: str) -> dict[str, Any]:
