@@ -40,7 +40,7 @@ METHODS = ("3-gram", "weighted", "probabilistic")
 HELD_OUT, MOST_HELD_OUT, SEED = 0.1, 5_000, 0
 # Sweeps of sampling: fewer where there are more positions, which take longer and know more.
 MOST_SWEEPS, LEAST_SWEEPS, VISITS = 800, 250, 1e8
-TARGET_GAP, WINNER, MOST_MINUTES = 0.030, 0.014, 60
+TARGET_GAP, WINNER, MOST_MINUTES = 0.014, 0.014, 90
 QUICK = (24, 39)
 
 Results = dict[tuple[int, str], dict[str, Any]]
@@ -88,7 +88,7 @@ def measured(number: int, method: str, *, quick: bool) -> dict[str, Any]:
         value = float(model.diagnostics_["held_out_score"])
         logs = model.score_samples(problem.test)
         names = ("rank", "statistics", "basis", "scaled", "mixing", "spectral_radius")
-        names += ("n_states", "tied", "move_prior")
+        names += ("n_states", "tied", "start", "move_prior")
         more = {key: model.diagnostics_[key] for key in names if key in model.diagnostics_}
     return {
         "problem": number,

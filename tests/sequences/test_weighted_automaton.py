@@ -206,6 +206,21 @@ def test_tables_of_a_mean_are_one_automaton():
     assert model.n_states_ == 2
 
 
+def test_the_mean_is_of_chains_that_started_apart():
+    held = sampled(TRUTH, 400, seed=1)
+    model = ProbabilisticAutomaton(4, n_sweeps=24, n_samples=6).fit(TRAIN[:600], validation=held)
+    facts = model.diagnostics_
+    kinds = {(candidate["tied"], candidate["start"]) for candidate in facts["candidates"]}
+    assert kinds == {(False, "clusters"), (False, "random"), (True, "random")}
+    assert 2 <= len(facts["start"]) <= 5
+    assert set(facts["n_states"]) == {4}
+    assert len(model.parts_) >= 2 * len(facts["start"])
+    assert model.weights_.sum() == pytest.approx(1.0)
+    assert len(set(facts["move_prior"])) == len(facts["start"])  # learnt from the paths of each
+    fixed = clone(model).set_params(pseudo_counts=1.0).fit(TRAIN[:600], validation=held)
+    assert set(fixed.diagnostics_["move_prior"]) == {0.25}
+
+
 def test_tied_moves_do_not_depend_on_the_symbol():
     model = ProbabilisticAutomaton(3, "em", tied=True).fit(TRAIN)
     assert model.parts_[0].transitions.shape == (1, 3, 3)

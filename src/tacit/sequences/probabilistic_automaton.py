@@ -20,7 +20,7 @@ from tacit.sequences.sequence_queries import CountedSequences
 if TYPE_CHECKING:
     from tacit.core.progress import Report
     from tacit.core.summary import Summary
-    from tacit.sequences.learn.probabilistic_automata import AutomatonSettings
+    from tacit.sequences.learn.automaton_candidates import AutomatonSettings
     from tacit.sequences.model.automata import AutomatonTables
     from tacit.sequences.moments.prefixes import PrefixTree
     from tacit.sequences.query.mean_automata import MeanAutomaton
@@ -36,26 +36,28 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
 
     The state after a prefix determines the distribution of its future. Prefixes are therefore clustered by
     the futures that a weighted automaton predicts, tables are counted from the clusters, and EM follows. With
-    ``learn="auto"`` the paths of states are then sampled repeatedly (collapsed Gibbs sampling), and the
-    sampled automata are averaged, which predicts best.
+    ``learn="auto"`` the paths of states are then sampled repeatedly (collapsed Gibbs sampling), in chains
+    that start at clusters or at random. Held-out sequences select among these, and the automata that the best
+    sample are averaged, which predicts best. Pseudo-counts are learnt from the sampled paths.
 
     Parameters
     ----------
     n_states : int or "auto"
         Hidden states; "auto" selects by held-out sequences.
     learn : {"auto", "em", "gibbs"}
-        "auto" is "gibbs": the mean of `n_samples` automata. "em": one automaton, by accelerated EM.
+        "auto" is "gibbs": the mean of sampled automata. "em": one automaton, by accelerated EM.
     tied : bool or "auto"
         Whether transitions are the same for all symbols: a hidden Markov model that also models where
         sequences end, with far fewer parameters.
     n_samples : int
-        Automata that are averaged.
+        Automata that are averaged, of one chain. Of several chains each gives as many as its weight says, a
+        third of this at least.
     n_sweeps : int
-        Gibbs sweeps of the final model, over all sequences; candidates of model selection get a tenth of
-        this or more.
+        Gibbs sweeps of one final chain, over all sequences; of several, as for `n_samples`. Candidates of
+        model selection get a twelfth of this or more, the last of them about as many.
     pseudo_counts : float or "auto"
-        Added to each row of initial, emission and transition probabilities, spread evenly. "auto": a few,
-        those of transitions selected by held-out sequences if automata are sampled.
+        Added to each row of initial, emission and transition probabilities, spread evenly. "auto": a few;
+        if automata are sampled, the most likely numbers given the sampled paths.
     tol : float
         EM stops when a step gains less, in nats per position.
     max_iter : int
@@ -244,7 +246,8 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
             "n_positions": sum(tree.n_positions for tree in trees),
             "n_states": [shape.n_states for shape in learnt.shapes],
             "tied": [shape.tied for shape in learnt.shapes],
-            "move_prior": [shape.move for shape in learnt.shapes],
+            "start": [shape.start for shape in learnt.shapes],
+            "move_prior": [prior.move for prior in learnt.priors],
             "n_parts": len(learnt.parts),
             "n_steps": learnt.n_steps,
             "held_out_score": learnt.held_out,
@@ -253,7 +256,7 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
 
     def _settings(self, seed: int) -> AutomatonSettings:
         """The arguments about learning, checked."""
-        from tacit.sequences.learn.probabilistic_automata import AutomatonSettings
+        from tacit.sequences.learn.automaton_candidates import AutomatonSettings
 
         check_choice("learn", self.learn, LEARN)
         check_count("n_states", self.n_states, word="auto")

@@ -13,65 +13,33 @@ from numpy.typing import NDArray
 
 from tacit.core.progress import Report
 from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.learn.automaton_candidates import (
+    AutomatonSettings,
+    Shape,
+    candidate_shapes,
+    embedded,
+    start_tables,
+)
 from tacit.sequences.learn.em.automata import AutomatonPrior, log_probs, polished_automaton
 from tacit.sequences.learn.em.gibbs import Sampler
-from tacit.sequences.learn.starts.automata import clustered_automaton, random_automaton
-from tacit.sequences.learn.weighted_automata import (
-    WeightedSettings,
-    selected_settings,
-    weighted_automaton,
-)
 from tacit.sequences.model.automata import AutomatonTables
-from tacit.sequences.model.interpolated_ngrams import Ngrams
 from tacit.sequences.moments.prefixes import PrefixTree
-from tacit.sequences.query.automata import MixedAutomaton, walked_levels
 
 Array = NDArray[np.float64]
 
-# Candidate numbers of states. Each round of sampling drops the worse half.
-STATES = (10, 20, 40, 80)
-# Pseudo-counts of each transition, where these depend on the symbol and where they are tied. Few make chains
-# mix slowly. Chains therefore start with many, and go on with fewer, by these factors.
-TRANSITION_PRIORS = {False: 0.1, True: 0.4}
-SMALLER_FACTORS = {False: (0.3, 0.1), True: (0.25, 0.06)}
+# Numbers of states of the chains that start when the best so far is known, in terms of its own. Chains that
+# started apart end apart: the mean of several was much better than any, of 4 by a third and more on drawn
+# machines whose next state does not follow from state and symbol.
+NEARBY = (1.0, 1.2, 1.5)
 # EM steps before sampling where transitions depend on the symbol, and more of the best of these: with long
 # sequences and many states EM gains more than sampling in the same time, else less. Fewer where they would
 # take more products than this.
 STEPS_BEFORE, MORE_STEPS = (20, 4e10), (60, 1.2e11)
 _LEAST_STEPS = 8
-# Rank and basis of the weighted automaton that embeds prefixes, where nothing is held out.
-_RANK, _BASIS = 20, 300
 _PER_ROUND = 4  # automata that are averaged to score a chain
-
-
-@dataclass(frozen=True, slots=True)
-class AutomatonSettings:
-    """How a probabilistic automaton is learnt; None is to be selected."""
-
-    n_states: int | None
-    tied: bool | None
-    learn: str
-    n_samples: int
-    n_sweeps: int
-    pseudo_counts: float | None  # of each row; None: the usual ones
-    tol: float
-    max_iter: int
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """One candidate: states, and whether transitions are the same for all symbols."""
-
-    n_states: int
-    tied: bool
-    move: float  # pseudo-counts of a transition
-
-    def prior(self, pseudo_counts: float | None, n_symbols: int) -> AutomatonPrior:
-        """The pseudo-counts of all tables, where automata are sampled."""
-        if pseudo_counts is not None:
-            return AutomatonPrior.of_rows(pseudo_counts, self.n_states, n_symbols)
-        return AutomatonPrior(1.0, 0.1, self.move)
+_LAST_CHAINS = 5  # that may be averaged
+# Pseudo-counts of each in their weights, in terms of the number of held-out sequences.
+_WEIGHT_PRIOR, _LEAST_WEIGHT = 0.05, 0.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +49,7 @@ class LearntAutomata:
     parts: tuple[AutomatonTables, ...]
     weights: Array
     shapes: tuple[Shape, ...]
+    priors: tuple[AutomatonPrior, ...]  # of each shape, in the end; none after EM
     n_steps: int
     # mean log-probability of a held-out sequence, before these were learnt from too
     held_out: float | None
@@ -98,48 +67,14 @@ class _Chain:
     value: float = -np.inf  # mean held-out log-probability
 
 
-def start_tables(
-    tree: PrefixTree, states: Array, shape: Shape, rng: np.random.Generator
-) -> AutomatonTables:
-    """The start: clusters of prefixes, or random tables where transitions do not depend on symbols.
-
-    There the state after a prefix does not follow from the state before and the symbol, and clusters of
-    prefixes were a bad start: from random tables, sampling reached far better automata.
-    """
-    if shape.tied:
-        return random_automaton(tree.n_symbols, shape.n_states, rng, tied=True)
-    return clustered_automaton(tree, states, shape.n_states, rng, tied=False)
+# Automata with their weights, shapes, and pseudo-counts.
+_Learnt = tuple[tuple[AutomatonTables, ...], Array, tuple[Shape, ...], tuple[AutomatonPrior, ...]]
 
 
-def embedded(tree: PrefixTree, held_out: PrefixTree | None = None) -> Array:
-    """(node, rank) the state of a weighted automaton after each prefix.
-
-    Parameters
-    ----------
-    tree : PrefixTree
-    held_out : PrefixTree, optional
-        Of held-out sequences, on which its settings are selected.
-    """
-    choice = WeightedSettings(_RANK, "substring", _BASIS, scaled=True, mixing=0.0)
-    if held_out is not None:
-        choice = selected_settings(tree, held_out, WeightedSettings())
-    automaton = weighted_automaton(tree, choice)
-    predictor = MixedAutomaton(automaton, Ngrams.of(tree, 1), 0.0)
-    out = np.empty((tree.n_nodes, automaton.rank))
-    for level, state in walked_levels(predictor, tree):
-        out[level] = state[0]
-    return out
-
-
-def candidate_shapes(n_symbols: int, n_nodes: int, settings: AutomatonSettings) -> list[Shape]:
-    """The candidates that the settings allow."""
-    kinds = (False, True) if settings.tied is None else (settings.tied,)
-    if n_symbols == 1:
-        kinds = (False,)  # the same
-    counts: tuple[int, ...] = STATES if settings.n_states is None else (settings.n_states,)
-    if settings.n_states is None:
-        counts = tuple(k for k in counts if k <= n_nodes) or (min(STATES),)
-    return [Shape(k, tied, TRANSITION_PRIORS[tied]) for tied in kinds for k in counts]
+def _best(chains: list[_Chain], most: int, kind: tuple[bool, str] | None = None) -> list[_Chain]:
+    """The best chains, of a kind."""
+    chains = [chain for chain in chains if kind is None or chain.shape.kind == kind]
+    return sorted(chains, key=lambda chain: -chain.value)[:most]
 
 
 def mean_log(logs: Sequence[Array]) -> Array:
@@ -181,15 +116,20 @@ class Learning:
         """The automata."""
         shapes = candidate_shapes(self._tree.n_symbols, self._tree.n_nodes, self._settings)
         learn = self._by_em if self._settings.learn == "em" else self._by_sampling
-        parts, weights, kept_shapes = learn(shapes)
-        candidates = tuple(self._candidates)
-        return LearntAutomata(parts, weights, kept_shapes, self._n_steps, self._value, candidates)
+        parts, weights, kept_shapes, priors = learn(shapes)
+        return LearntAutomata(
+            parts,
+            weights,
+            kept_shapes,
+            priors,
+            self._n_steps,
+            self._value,
+            tuple(self._candidates),
+        )
 
     # -- EM ---------------------------------------------------------------------------------------
 
-    def _by_em(
-        self, shapes: list[Shape]
-    ) -> tuple[tuple[AutomatonTables, ...], Array, tuple[Shape, ...]]:
+    def _by_em(self, shapes: list[Shape]) -> _Learnt:
         """The automaton that predicts held-out sequences best, then EM on all sequences."""
         best: tuple[float, Shape, AutomatonTables] | None = None
         for number, shape in enumerate(shapes):
@@ -208,7 +148,7 @@ class Learning:
             self._report(0.8, "all sequences")
             every = self._tree + self._held_tree
             tables = self._polished(tables, every, self._settings.max_iter, stopped=False)
-        return (tables,), np.ones(1), (shape,)
+        return (tables,), np.ones(1), (shape,), ()
 
     def _polished(
         self, tables: AutomatonTables, tree: PrefixTree, max_iter: int, *, stopped: bool = True
@@ -229,28 +169,27 @@ class Learning:
 
     # -- sampling ---------------------------------------------------------------------------------
 
-    def _by_sampling(
-        self, shapes: list[Shape]
-    ) -> tuple[tuple[AutomatonTables, ...], Array, tuple[Shape, ...]]:
+    def _by_sampling(self, shapes: list[Shape]) -> _Learnt:
         """Samples of the best chains, continued on all sequences."""
-        chains = [self._chain(shape, self._start_of_chain(shape)) for shape in shapes]
         weights = np.ones(1)
-        if self._held_tree is not None:
-            chains = self._chosen(chains)
+        if self._held_tree is None:
+            chains = [self._chain(shapes[0], self._start_of_chain(shapes[0]))]
+        else:
+            chains = self._chosen(
+                [self._chain(shape, self._start_of_chain(shape)) for shape in shapes]
+            )
             weights = self._weights(chains)
-            is_used = weights > 0.02
+            is_used = weights > _LEAST_WEIGHT
             chains = [chain for chain, keep in zip(chains, is_used, strict=True) if keep]
             weights = weights[is_used] / weights[is_used].sum()
-        else:
-            chains = chains[:1]
         parts: list[AutomatonTables] = []
         part_weights: list[float] = []
+        priors = []
         every = self._all_sequences()
         for number, (chain, weight) in enumerate(zip(chains, weights, strict=True)):
             sampler = chain.sampler
             if self._held_tree is not None:
-                prior = chain.shape.prior(self._settings.pseudo_counts, self._tree.n_symbols)
-                sampler = Sampler(every, sampler.tables(), prior, self._rng)
+                sampler = Sampler(every, sampler.tables(), sampler.prior, self._rng)
 
             def report_progress(done_of_chain: float, number: int = number) -> None:
                 done = (number + done_of_chain) / len(chains)
@@ -260,12 +199,18 @@ class Learning:
             samples = self._samples(sampler, length, report_progress)
             parts.extend(samples)
             part_weights.extend([weight / len(samples)] * len(samples))
+            priors.append(sampler.prior)
         together = np.array(part_weights)
-        return tuple(parts), together / together.sum(), tuple(chain.shape for chain in chains)
+        return (
+            tuple(parts),
+            together / together.sum(),
+            tuple(chain.shape for chain in chains),
+            tuple(priors),
+        )
 
     def _start_of_chain(self, shape: Shape) -> AutomatonTables:
         tables = self._start(shape)
-        if shape.tied:
+        if shape.start == "random":
             return tables
         return self._with_steps(tables, STEPS_BEFORE)
 
@@ -276,6 +221,7 @@ class Learning:
         n_sweeps = max(round(length * self._settings.n_sweeps), 1)
         n_samples = max(round(length * self._settings.n_samples), 1)
         burnt = n_sweeps // 3
+        sampler.learn_prior = self._learns_prior
         sampler.run(burnt)
         out = []
         marks = np.linspace(burnt, n_sweeps, n_samples + 1).astype(int)
@@ -287,45 +233,51 @@ class Learning:
         return out
 
     def _chosen(self, chains: list[_Chain]) -> list[_Chain]:
-        """The best two chains, and the best of the other kind: the worse half of either drops out in turn.
+        """The best chains, and the best of each kind: the worse half of each kind drops out in turn.
 
-        Chains of tied transitions start at random and converge later: the two kinds are compared only
-        when one of each is left.
+        Chains that start at random converge later: the kinds are compared only when one of each is left.
         """
         sweeps = max(self._settings.n_sweeps // 12, 1)
-        for chain in chains:
-            if chain.shape.tied:
-                chain.sampler.run(2 * sweeps)
-        most = max(sum(chain.shape.tied == tied for chain in chains) for tied in (False, True))
+        self._warm_up(chains, 2 * sweeps)
+        kinds = {chain.shape.kind for chain in chains}
+        most = len(chains) // len(kinds)
         while most > 1:
             self._round(chains, sweeps)
             most = (most + 1) // 2
-            chains = [
-                chain
-                for tied in (False, True)
-                for chain in sorted(
-                    (chain for chain in chains if chain.shape.tied == tied),
-                    key=lambda chain: -chain.value,
-                )[:most]
-            ]
+            chains = [chain for kind in sorted(kinds) for chain in _best(chains, most, kind)]
         self._round(chains, 2 * sweeps)
-        chains = self._varied(max(chains, key=lambda chain: chain.value)) + chains
-        self._round(chains, 2 * sweeps)
-        chains = sorted(chains, key=lambda chain: -chain.value)
-        others = [chain for chain in chains if chain.shape.tied != chains[0].shape.tied]
-        return [*chains[:2], *(chain for chain in others[:1] if chain not in chains[:2])]
+        nearby = self._nearby(_best(chains, 1)[0])
+        self._warm_up(nearby, 2 * sweeps)
+        self._round(nearby, 4 * sweeps)
+        chains = chains + nearby
+        self._round(chains, 4 * sweeps)
+        return _best(chains, _LAST_CHAINS)
 
-    def _varied(self, best: _Chain) -> list[_Chain]:
-        """Chains with smaller pseudo-counts that continue the best one, or start from more EM."""
-        shape, now = best.shape, best.sampler.tables()
-        fewer, least = (
-            replace(shape, move=shape.move * factor) for factor in SMALLER_FACTORS[shape.tied]
-        )
-        if shape.tied:
-            return [self._chain(fewer, now), self._chain(least, now)]
-        polished = self._with_steps(best.start, MORE_STEPS)
-        starts = ((fewer, now), (fewer, polished), (least, polished))
-        return [self._chain(*start) for start in starts]
+    def _warm_up(self, chains: list[_Chain], sweeps: int) -> None:
+        """Sweeps of many pseudo-counts after random starts; later these are learnt."""
+        for number, chain in enumerate(chains):
+            if chain.shape.start == "random":
+                self._report(0.2 * number / len(chains), f"{len(chains)} chains of {sweeps} sweeps")
+                chain.sampler.run(sweeps)
+                self._n_steps += sweeps
+            chain.sampler.learn_prior = self._learns_prior
+
+    @property
+    def _learns_prior(self) -> bool:
+        return self._settings.pseudo_counts is None
+
+    def _nearby(self, best: _Chain) -> list[_Chain]:
+        """New chains with about as many states as the best one; from clusters, also one of more EM."""
+        shape = best.shape
+        counts = [shape.n_states for _ in NEARBY]
+        if self._settings.n_states is None:
+            most = max(self._tree.n_nodes, shape.n_states)
+            counts = [min(round(factor * shape.n_states), most) for factor in NEARBY]
+        shapes = [replace(shape, n_states=count) for count in counts]
+        chains = [self._chain(near, self._start_of_chain(near)) for near in shapes]
+        if shape.start == "clusters":
+            chains[0] = self._chain(shape, self._with_steps(best.start, MORE_STEPS))
+        return chains
 
     def _with_steps(self, tables: AutomatonTables, limits: tuple[int, float]) -> AutomatonTables:
         """After some steps of EM, fewer where these are expensive."""
@@ -346,11 +298,11 @@ class Learning:
                 logs.append(string_logs(chain.sampler.tables(), self._held_tree))
             chain.logs = mean_log(logs)
             chain.value = mean_over(self._held_tree, chain.logs)
-            self._note(chain.shape, chain.value, sweeps)
+            self._note(chain.shape, chain.value, sweeps, chain.sampler.prior)
             self._n_steps += sweeps
 
     def _weights(self, chains: list[_Chain]) -> Array:
-        """(chain,) mixture weights of highest held-out likelihood, by EM."""
+        """(chain,) mixture weights of high held-out likelihood, by EM; even ones have pseudo-counts."""
         assert self._held_tree is not None
         ends = self._held_tree.ends.astype(np.float64)
         ending = ends > 0
@@ -359,7 +311,8 @@ class Learning:
         for _ in range(50):
             joint = np.log(np.maximum(weights, 1e-300))[:, None] + logs
             responsibilities = np.exp(joint - np.logaddexp.reduce(joint, axis=0))
-            weights = responsibilities @ ends[ending] / ends[ending].sum()
+            weights = responsibilities @ ends[ending] / ends[ending].sum() + _WEIGHT_PRIOR
+            weights /= weights.sum()
         joint = np.log(np.maximum(weights, 1e-300))[:, None] + logs
         total = ends[ending] @ np.logaddexp.reduce(joint, axis=0)
         self._value = float(total / max(self._held_tree.n_sequences, 1))
@@ -368,7 +321,7 @@ class Learning:
     # -- within -----------------------------------------------------------------------------------
 
     def _start(self, shape: Shape) -> AutomatonTables:
-        if self._states is None and not shape.tied:
+        if self._states is None and shape.start == "clusters":
             self._states = embedded(self._tree, self._held_tree)
         states = np.zeros((0, 0)) if self._states is None else self._states
         return start_tables(self._tree, states, shape, self._rng)
@@ -387,13 +340,16 @@ class Learning:
             return self._sequences
         return (self._tree + self._held_tree).sequences()
 
-    def _note(self, shape: Shape, value: float, n_sweeps: int = 0) -> None:
-        self._candidates.append(
-            {
-                "n_states": shape.n_states,
-                "tied": shape.tied,
-                "move_prior": shape.move,
-                "n_sweeps": n_sweeps,
-                "held_out": value,
-            }
-        )
+    def _note(
+        self, shape: Shape, value: float, n_sweeps: int = 0, prior: AutomatonPrior | None = None
+    ) -> None:
+        candidate = {
+            "n_states": shape.n_states,
+            "tied": shape.tied,
+            "start": shape.start,
+            "n_sweeps": n_sweeps,
+            "held_out": value,
+        }
+        if prior is not None:
+            candidate["move_prior"] = prior.move
+        self._candidates.append(candidate)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import lgamma
+
 import numpy as np
 import pytest
 
 from oracles.automata import random_tables
 from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.learn.automaton_candidates import (
+    AutomatonSettings,
+    candidate_shapes,
+    embedded,
+)
 from tacit.sequences.learn.em.automata import (
     AutomatonPrior,
     automaton_step,
     log_likelihood,
     polished_automaton,
 )
-from tacit.sequences.learn.em.gibbs import Sampler
-from tacit.sequences.learn.probabilistic_automata import embedded
+from tacit.sequences.learn.em.gibbs import Sampler, learnt_pseudo_count
 from tacit.sequences.learn.starts.automata import (
     clustered_automaton,
     counted_automaton,
@@ -113,3 +120,61 @@ def test_the_mean_of_samples_predicts_better_than_one():
     single = np.mean([log_likelihood(part, fresh) for part in parts])
     mean = node_predictions(MeanAutomaton(tuple(parts), np.full(20, 0.05)), fresh).log_likelihood
     assert mean > single + 1
+
+
+def log_posterior_of_pseudo_count(counts, value, usual):
+    """Of rows whose probabilities are drawn from a symmetric Dirichlet distribution: up to a constant."""
+    total = np.log(value) - value / usual
+    for row in counts.reshape(-1, counts.shape[-1]):
+        total += lgamma(value * len(row)) - lgamma(row.sum() + value * len(row))
+        total += sum(lgamma(n + value) - lgamma(value) for n in row)
+    return total
+
+
+@pytest.mark.parametrize("concentration", [0.02, 0.3, 2.0])
+def test_pseudo_counts_are_the_most_likely_ones(concentration):
+    rng = np.random.default_rng(4)
+    rows = rng.dirichlet(np.full(6, concentration), size=(2, 20))
+    counts = np.array([[rng.multinomial(40, row) for row in table] for table in rows])
+    counts[0, :3] = 0  # rows that were never left say nothing
+    learnt = learnt_pseudo_count(counts, 0.5, usual=0.2, n_steps=200)
+    grid = learnt * np.exp(np.linspace(-0.5, 0.5, 101))
+    values = [log_posterior_of_pseudo_count(counts, value, 0.2) for value in grid]
+    assert np.argmax(values) == 50
+    assert 0.4 < learnt / concentration < 1.6
+    # Each step makes it likelier.
+    path = [0.5, *(learnt_pseudo_count(counts, 0.5, usual=0.2, n_steps=n) for n in range(1, 9))]
+    steps = [log_posterior_of_pseudo_count(counts, value, 0.2) for value in path]
+    assert (np.diff(steps) > 0).all()
+
+
+def test_without_counts_pseudo_counts_are_the_usual_ones():
+    assert learnt_pseudo_count(np.zeros((3, 4)), 2.0, usual=0.3) == pytest.approx(0.3)
+
+
+def test_a_deterministic_automaton_has_few_pseudo_counts():
+    data = sampled(deterministic(), 500)
+    start = random_automaton(2, 5, np.random.default_rng(0), tied=False)
+    prior = AutomatonPrior(1.0, 0.1, 0.3)
+    fixed = Sampler(data, start, prior, np.random.default_rng(0))
+    fixed.run(60)
+    assert fixed.prior == prior
+    learns = Sampler(data, start, prior, np.random.default_rng(0), learn_prior=True)
+    learns.run(9)
+    assert learns.prior == prior
+    learns.run(51)
+    assert learns.prior.move < 0.1
+    assert learns.prior.initial < 0.5
+
+
+def test_candidates_differ_in_states_transitions_and_starts():
+    auto = AutomatonSettings(None, None, "gibbs", 20, 400, None, 1e-7, 200, 0)
+    shapes = candidate_shapes(3, 1000, auto)
+    kinds = {shape.kind for shape in shapes}
+    assert kinds == {(False, "clusters"), (False, "random"), (True, "random")}
+    assert len({(shape.n_states, shape.kind) for shape in shapes}) == len(shapes) == 12
+    em = candidate_shapes(3, 1000, replace(auto, learn="em"))
+    assert {shape.kind for shape in em} == {(False, "clusters"), (True, "random")}
+    given = candidate_shapes(3, 1000, replace(auto, n_states=7, tied=True))
+    assert [(shape.n_states, shape.kind) for shape in given] == [(7, (True, "random"))]
+    assert not any(shape.tied for shape in candidate_shapes(1, 1000, auto))

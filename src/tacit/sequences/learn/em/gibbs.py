@@ -23,6 +23,10 @@ Array = NDArray[np.float64]
 # same time than either alone. At most once in so many sweeps, and less often where many states are possible
 # at each position: it takes about a third of the time.
 _SWEEPS_PER_PATH_DRAW = 4
+# The pseudo-counts of an entry of each table, where they are learnt: a gamma distribution of shape 2 with its
+# mode here, and bounds. With fewer, chains would hardly move.
+_USUAL, _LEAST, _MOST = 0.1, 1e-3, 10.0
+_SWEEPS_PER_PRIOR, _PRIOR_STEPS = 10, 3
 
 
 class Sampler:
@@ -36,6 +40,8 @@ class Sampler:
         That the first paths are drawn from; those that are sampled have the same shape.
     prior : AutomatonPrior
     rng : numpy.random.Generator
+    learn_prior : bool
+        Whether pseudo-counts are learnt from the paths, every few sweeps.
     """
 
     def __init__(
@@ -44,8 +50,10 @@ class Sampler:
         tables: AutomatonTables,
         prior: AutomatonPrior,
         rng: np.random.Generator,
+        *,
+        learn_prior: bool = False,
     ) -> None:
-        self.prior = prior
+        self.prior, self.learn_prior = prior, learn_prior
         self._sequences, self._rng = sequences, rng
         self._groups = tables.layout.groups
         self._shape = tables.n_states, tables.n_symbols, len(tables.transitions)
@@ -60,9 +68,11 @@ class Sampler:
         """Resample all states `n_sweeps` times; returns the fraction that changed in the last sweep."""
         from tacit.sequences.loops.gibbs import sweep
 
-        prior = np.array([self.prior.initial, self.prior.emit, self.prior.move], dtype=np.float32)
         changed = 0
         for _ in range(n_sweeps):
+            prior = np.array(
+                [self.prior.initial, self.prior.emit, self.prior.move], dtype=np.float32
+            )
             if self._n_sweeps >= self._next_path_draw:
                 self._draw_paths(self._drawn_tables())
             self._n_sweeps += 1
@@ -82,6 +92,8 @@ class Sampler:
                 prior,
                 uniforms,
             )
+            if self.learn_prior and self._n_sweeps % _SWEEPS_PER_PRIOR == 0:
+                self.prior = self._learnt_prior()
         return changed / max(len(self._paths), 1)
 
     def tables(self) -> AutomatonTables:
@@ -94,6 +106,14 @@ class Sampler:
             starts / starts.sum(),
             emit / emit.sum(axis=1, keepdims=True),
             transitions / transitions.sum(axis=2, keepdims=True),
+        )
+
+    def _learnt_prior(self) -> AutomatonPrior:
+        starts, emissions, transitions = self._counts[:3]
+        return AutomatonPrior(
+            learnt_pseudo_count(starts[None], self.prior.initial),
+            learnt_pseudo_count(emissions.T, self.prior.emit),
+            learnt_pseudo_count(transitions, self.prior.move),
         )
 
     def _drawn_tables(self) -> AutomatonTables:
@@ -170,3 +190,32 @@ class Sampler:
         counts = tuple(np.zeros(shape, dtype=np.float32) for shape in shapes)
         tally(self._paths, self._codes, self._sequences.ends, self._groups, *counts)
         return counts
+
+
+def learnt_pseudo_count(
+    counts: NDArray[Any], value: float, *, usual: float = _USUAL, n_steps: int = _PRIOR_STEPS
+) -> float:
+    """The most likely pseudo-count of each entry, given (..., entry) counts whose rows have drawn parameters.
+
+    Parameters of each row are drawn from a symmetric Dirichlet distribution, which is integrated out; its
+    parameter has a gamma distribution of shape 2 and mode `usual`. Each step of Minka's (2000) fixed point
+    makes it likelier.
+
+    Parameters
+    ----------
+    counts : (..., entry)
+    value : float
+        To begin with.
+    usual : float
+    n_steps : int
+    """
+    from scipy.special import digamma
+
+    size = counts.shape[-1]
+    totals = counts.sum(axis=-1, dtype=np.float64)
+    totals, above = totals[totals > 0], counts[counts > 0].astype(np.float64)
+    for _ in range(n_steps):
+        entries = (digamma(above + value) - digamma(value)).sum()
+        rows = size * (digamma(totals + size * value) - digamma(size * value)).sum()
+        value = float(np.clip((1.0 + value * entries) / (1.0 / usual + rows), _LEAST, _MOST))
+    return value
