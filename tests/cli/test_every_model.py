@@ -97,9 +97,15 @@ def data_for(model, folder):
         write_csv(folder / "data.csv", dict(zip(names, rows.T.tolist(), strict=True)))
         return folder / "data.csv", "x0", "x1=0"
     if kind == "sequences" and model.can("numbers"):
-        rows = np.reshape(model.sample(1, 5, random_state=0), (5, len(model.names_)))
-        write_csv(folder / "data.csv", dict(zip(model.names_, rows.T.tolist(), strict=True)))
-        return folder / "data.csv", model.names_[0], " ".join(map(str, rows[:2, 0]))
+        drawn = model.sample(1, 5, random_state=0)
+        if isinstance(drawn, list):  # columns of several kinds
+            columns = drawn[0]
+        else:
+            rows = np.reshape(drawn, (5, len(model.names_)))
+            columns = dict(zip(model.names_, rows.T.tolist(), strict=True))
+        write_csv(folder / "data.csv", columns)
+        first = columns[model.names_[0]]
+        return folder / "data.csv", model.names_[0], " ".join(map(str, first[:2]))
     lines = {"parser": TAGGED, "grammar": WORDS[:1]}.get(kind, WORDS)
     if kind == "sequences":  # a symbol that is no text cannot stand in a file
         symbols = [symbol for symbol in model.symbols_ if isinstance(symbol, str)]

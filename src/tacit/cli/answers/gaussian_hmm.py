@@ -7,6 +7,7 @@ all its columns together are one sequence. The diagnostics of a model hold the l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,9 +98,12 @@ def predictions(
     quantiles: Sequence[float] | None,
     all_positions: bool,
 ) -> Predictions:
-    """The number that comes next after each sequence, or at each position."""
+    """The number, or the category, that comes next after each sequence, or at each position."""
     read, name = sequences_for(fitted, data), target_of(fitted, target)
     levels, place = checked_levels(quantiles, QUANTILES), list(fitted.names_).index(name)
+    categories = getattr(read.series, "categories", None)
+    if categories and categories[place] is not None:
+        return _next_categories(fitted, read, name, categories[place], all_positions=all_positions)
     means = fitted.expectation(read.series, all_positions=all_positions)
     quantile_values = fitted.quantiles(read.series, [*levels, 0.5], all_positions=all_positions)
     if len(fitted.names_) > 1:
@@ -111,6 +115,22 @@ def predictions(
     return next_numbers(
         read, fitted.names_, name, levels, means, quantile_values, all_positions=all_positions
     )
+
+
+def _next_categories(
+    fitted: Any, read: Read, name: str, categories: Sequence[Any], *, all_positions: bool
+) -> Predictions:
+    """The likeliest category of a column that comes next, and the probabilities of all of them."""
+    import numpy as np
+
+    chances = fitted.predict_next_proba(read.series, target=name, all_positions=all_positions)
+    labels = read.by_position if all_positions else read.labels
+    table = np.concatenate(chances) if all_positions else np.asarray(chances)
+    names = [str(category) for category in categories]
+    best = [names[code] for code in table.argmax(axis=1)]
+    columns = {read.heading: labels, name: best}
+    columns |= {f"P({name}={category})": row for category, row in zip(names, table.T, strict=True)}
+    return Predictions(name, columns, {"predicted": best, "probabilities": table})
 
 
 def states(fitted: Any, data: Path) -> Predictions:
@@ -160,9 +180,7 @@ def chosen_numbers(fitted: Any, data: Path, label: str | None) -> Series:
     """One sequence of a file: the one of this label, or the only one."""
     import numpy as np
 
-    from tacit.sequences.data.number_sequences import Series
-
     read = sequences_for(fitted, data)
     place = place_of(read.labels, label, data)
     values = read.series.values[read.series.ends[place] : read.series.ends[place + 1]]
-    return Series(values, np.array([len(values)]), read.series.names)
+    return replace(read.series, values=values, lengths=np.array([len(values)]))

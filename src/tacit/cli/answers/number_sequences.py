@@ -7,8 +7,8 @@ diagnostics of a model hold the layout of its training data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +83,8 @@ def sequences_for(fitted: Any, path: Path) -> Read:
     from tacit.errors import ColumnError
 
     table = arrow_table(path)
+    if isinstance(getattr(fitted, "emissions", None), Mapping):
+        return _of_several_kinds(fitted, table)
     layout = fitted.diagnostics_.get(LAYOUT, {"sequence": None, "columns": list(fitted.names_)})
     columns, label = layout["columns"], layout["sequence"]
     if columns is None:
@@ -94,6 +96,20 @@ def sequences_for(fitted: Any, path: Path) -> Read:
     if label is None or label not in table.column_names:
         return _long([""] * len(matrix), names, matrix, layout)
     return _long(table.column(label).to_pylist(), names, matrix, layout)
+
+
+def _of_several_kinds(fitted: Any, table: pa.Table) -> Read:
+    """Columns of several kinds in the long form, with a column that says to which sequence a row belongs."""
+    from tacit.sequences.data.mixed_columns import SEQUENCE, column_of_role
+    from tacit.sequences.emissions import emission_of
+
+    emission = emission_of(fitted.parameters_)
+    series = emission.read(table, None, fitted.names_, fitted.unknown)
+    label = column_of_role(SEQUENCE, fitted.emissions, table.column_names)
+    labels = [""] if label is None else list(dict.fromkeys(table.column(label).to_pylist()))
+    layout = {"sequence": label, "columns": list(fitted.names_)}
+    # A list of sequences, so that answers about positions are lists too.
+    return Read(replace(series, single=False), [str(label) for label in labels], layout)
 
 
 def _wide(names: Sequence[str], matrix: Any, layout: dict[str, Any]) -> Read:
@@ -229,8 +245,20 @@ def give_sample(
 
     check_table_path(output)
     label = fitted.diagnostics_.get(LAYOUT, {}).get("sequence") or "sequence"
-    columns = dict(zip(fitted.names_, drawn.reshape(n * length, -1).T, strict=True))
+    if isinstance(drawn, list):  # columns of several kinds
+        columns = {
+            name: _one_type([cell for sequence in drawn for cell in sequence[name]])
+            for name in fitted.names_
+        }
+    else:
+        columns = dict(zip(fitted.names_, drawn.reshape(n * length, -1).T, strict=True))
     give_table(pa.table({label: np.repeat(np.arange(n), length), **columns}), output, json=json)
+
+
+def _one_type(cells: list[Any]) -> list[Any]:
+    """The cells, all of them as text where some are."""
+    has_text = any(isinstance(cell, str) for cell in cells)
+    return [str(cell) for cell in cells] if has_text else cells
 
 
 def chosen_sequence(fitted: Any, data: Path, label: str | None) -> Any:

@@ -119,7 +119,7 @@ class _Rows:
                 raise ColumnError(unknown_column_text(name, list(places)))
             return reader(places[name], name)
 
-        label, time = (_role(role, roles, places) for role in (SEQUENCE, TIME))
+        label, time = (column_of_role(role, roles, names) for role in (SEQUENCE, TIME))
         order, lengths = np.arange(n_rows), np.array([n_rows], dtype=np.int64)
         if time is not None:
             order = np.argsort(_times(column(time), time), kind="stable")
@@ -149,10 +149,10 @@ def _columns_of(frame: Any) -> tuple[list[str], int, Callable[[int, str], Raw]]:
     return [str(name) for name in read[0]], read[1], read[2]
 
 
-def _role(role: str, roles: Mapping[str, str], places: Mapping[str, int]) -> str | None:
-    """The column of a role."""
+def column_of_role(role: str, roles: Mapping[str, str], names: Sequence[str]) -> str | None:
+    """The column of a role, if there is one."""
     named = [name for name, given in roles.items() if given == role]
-    usual = [name for name in _DEFAULTS[role] if name in places and name not in roles]
+    usual = [name for name in _DEFAULTS[role] if name in names and name not in roles]
     return next(iter([*named, *usual]), None)
 
 
