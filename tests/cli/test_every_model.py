@@ -46,6 +46,7 @@ COMMANDS = {
     "plot {model} -o {out}.png --kind transitions": "transitions",
     "plot {model} -o {out}.png --density {column}": "table",
     "plot {model} -o {out}.png --posterior {data} --sequence {sequence}": "paths",
+    "plot {model} -o {out}.png --posterior {data} --sequence {sequence} --path": "paths",
     "export {model} -o {out}.nwk": "tree",
     "export {model} -o {out}.bif": "maybe",
     "lm perplexity {model} {data}": "language",

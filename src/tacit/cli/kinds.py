@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _COMMANDS: dict[Kind, str] = {
     "table": "tacit score, predict, query, impute, sample, plot, export or info",
     "mixture": "tacit score, predict, sample or info",
-    "sequences": "tacit score, predict, sample, plot, forecast or info",
+    "sequences": "tacit score, predict, impute, sample, plot, forecast or info",
     "language": "`tacit lm`",
     "parser": "`tacit parse`",
     "grammar": "`tacit grammar`",
@@ -58,6 +58,9 @@ class Answers(Protocol):
 
     def states(self, fitted: Any, data: Path) -> Predictions:
         """The hidden state behind each row or position of a file, where "states" is an ability."""
+
+    def filled(self, fitted: Any, data: Path) -> tuple[Any, int]:
+        """The positions of sequences without gaps as a table, and how many there were."""
 
     def print_sample(
         self,

@@ -65,7 +65,8 @@ class Model(SavedModel, BaseEstimator):
         - "score": a log-likelihood; "sample": draw;
         - "predict": a target column of tables, the component of mixtures and topics, the class of
           classifiers;
-        - "query", "impute": conditional distributions and missing cells of tables;
+        - "query": conditional distributions of tables; "impute": missing cells, and missing values of
+          sequences;
         - "states": the posterior of hidden states; "paths": Viterbi paths;
         - "numbers": columns or positions may be numbers, with densities and quantiles; "atoms": some of which
           may have a probability; "intervals": and be given as intervals;

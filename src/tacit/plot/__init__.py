@@ -6,6 +6,7 @@ from tacit.plot.forecasts import forecast
 from tacit.plot.parse_trees import parse
 from tacit.plot.posteriors import posterior
 from tacit.plot.spectra import singular_values
+from tacit.plot.states import states
 from tacit.plot.topic_weights import topics
 from tacit.plot.trees import tree
 
@@ -15,6 +16,7 @@ __all__ = [
     "parse",
     "posterior",
     "singular_values",
+    "states",
     "topics",
     "transitions",
     "tree",

@@ -9,8 +9,8 @@ from tacit.core.encoders.given_features import are_given
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.data.sequences import examples_of, lengths_from
 from tacit.sequences.emissions import EMISSIONS, emission_for, emission_of
-from tacit.sequences.hmm_forecasts import HMMForecasts
 from tacit.sequences.hmm_settings import check_generic, settings_of
+from tacit.sequences.hmm_smoothing import HMMSmoothing
 from tacit.sequences.model_files import HMM_FILE
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.sequences.learn.fit import FittedHMM
 
 
-class HMM(HMMForecasts):
+class HMM(HMMSmoothing):
     """A hidden Markov model: a chain of hidden states, each of which emits a symbol or numbers.
 
     The length of a sequence is not modelled.

@@ -133,12 +133,23 @@ class HMMQueries(CountedSequences):
         through = steps.sum(axis=0)
         return np.asarray(values(initial, steps, through, stop, sequences.codes, sequences.ends))
 
-    def filter(self, X: Any, lengths: Any = None) -> Any:
+    def filter(self, X: Any = ..., lengths: Any = None) -> Any:
         """P(state at each position | all up to and including it): (time, state) for each sequence.
+
+        Without sequences an `OnlineFilter`, which takes one observation at a time.
 
         Operators (learn="spectral") have no hidden states: they give the state vectors that predict the next
         position, of value one. Rows of zeros follow an impossible symbol.
         """
+        if X is ...:
+            from tacit.sequences.online_filter import OnlineFilter
+            from tacit.sequences.query.hidden_states import segments_of
+
+            if segments_of(self._with_states("filter without sequences")) is not None:
+                raise NotAvailableError(
+                    "one observation at a time goes with geometric durations; filter(X) knows explicit ones"
+                )
+            return OnlineFilter(self, self._emission)
         sequences = self._read(X, lengths)
         if self._has_states:
             return self._positions(sequences, lambda evidence: self._filtered(evidence).now)

@@ -261,3 +261,16 @@ def test_other_emissions_and_shapes_are_learnt(run, tmp_path, emissions):
     assert "n 95%" in run("predict", model, data)
     run(*fit, "--initial", "first")
     assert tacit.load(model).initial_.tolist() == [1, 0, 0]
+
+
+def test_gaps_in_numbers_are_filled(run, folder, tmp_path):
+    fitted = tacit.load(folder / "one.tacit")
+    (filled,) = fitted.impute(training_data("one"))
+    rows = rows_of(run("impute", "one.tacit", "one.csv"))
+    assert [int(row["position"]) for row in rows] == [*range(90)]
+    assert filled.tolist() == column(rows, "v")
+    printed = run("impute", "one.tacit", "one.csv", "-o", tmp_path / "full.csv")
+    assert printed.startswith("10 cells of 90 positions filled")
+    report = json.loads(run("impute", "long.tacit", "long.csv", "-o", tmp_path / "f.csv", "--json"))
+    assert (report["n_positions"], report["n_filled"]) == (150, 0)
+    assert {row["who"] for row in rows_of((tmp_path / "f.csv").read_text())} == {"a", "b"}

@@ -229,6 +229,23 @@ def test_info_shows_symbols_and_states(run):
     assert report["diagnostics"]["n_sequences"] == 150
 
 
+def test_missing_symbols_are_filled(run, folder, tmp_path):
+    fitted = tacit.load(folder / "hmm.tacit")
+    sequences = [["the", None, "barks"], [None, "dog"]]
+    written = [[word or "" for word in sequence] for sequence in sequences]
+    (tmp_path / "gaps.csv").write_text(long_form(written))
+    filled, probabilities = fitted.impute(sequences, return_proba=True)
+    rows = rows_of(run("impute", "hmm.tacit", tmp_path / "gaps.csv"))
+    assert [row["sequence"] for row in rows] == ["s0"] * 3 + ["s1"] * 2
+    assert [row["symbol"] for row in rows] == [word for words in filled for word in words]
+    best = np.concatenate(probabilities).max(axis=1)
+    assert [float(row["probability"]) for row in rows] == pytest.approx(best.tolist())
+    report = json.loads(
+        run("impute", "hmm.tacit", tmp_path / "gaps.csv", "-o", tmp_path / "f.csv", "--json")
+    )
+    assert (report["n_positions"], report["n_filled"]) == (5, 2)
+
+
 def test_pictures_of_chains_are_drawn(run, tmp_path):
     pytest.importorskip("matplotlib")
     out = tmp_path / "f.svg"
@@ -237,6 +254,7 @@ def test_pictures_of_chains_are_drawn(run, tmp_path):
         ["probabilistic.tacit", "--kind", "transitions"],
         ["weighted.tacit", "--kind", "singular-values"],
         ["hmm.tacit", "--posterior", "test.csv", "--sequence", "s3"],
+        ["hmm.tacit", "--posterior", "test.csv", "--sequence", "s3", "--path"],
     ):
         run("plot", *arguments, "-o", out)
         assert out.read_bytes().startswith(b"<?xml")
@@ -244,6 +262,8 @@ def test_pictures_of_chains_are_drawn(run, tmp_path):
     printed = run("plot", "hmm.tacit", "-o", out, "--posterior", "test.txt", code=1)
     assert "no sequence is chosen; 'test.txt' has '0', '1'" in printed
     printed = run("plot", "hmm.tacit", "-o", out, "--sequence", "1", code=2)
+    assert "it goes with --posterior" in printed
+    printed = run("plot", "hmm.tacit", "-o", out, "--path", code=2)
     assert "it goes with --posterior" in printed
     printed = run("plot", "weighted.tacit", "-o", out, code=1)
     assert "WeightedAutomaton has no states with transitions" in printed
@@ -322,7 +342,7 @@ def test_names_of_files_that_are_near_are_reported(run, tmp_path):
     ("arguments", "complaint"),
     [
         (["query", "hmm.tacit", "-t", "r"], "HMM has no columns to query"),
-        (["impute", "hmm.tacit", "test.csv"], "HMM has no columns to fill in"),
+        (["impute", "weighted.tacit", "test.csv"], "WeightedAutomaton has no columns to fill in"),
         (["export", "weighted.tacit", "-o", "x.nwk"], "WeightedAutomaton has no tree to write"),
         (
             ["forecast", "hmm.tacit", "test.csv", "-o", "x.svg"],

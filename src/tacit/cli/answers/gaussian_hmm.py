@@ -23,9 +23,9 @@ from tacit.cli.answers.number_sequences import (
     target_of,
 )
 from tacit.cli.answers.predictions import QUANTILES, Predictions, checked_levels
-from tacit.cli.answers.states import states_by_position
+from tacit.cli.answers.states import position_columns, states_by_position
 
-__all__ = ["predictions", "print_sample", "print_score", "states"]
+__all__ = ["filled", "predictions", "print_sample", "print_score", "states"]
 
 if TYPE_CHECKING:
     from tacit.sequences.data.number_sequences import Series
@@ -137,6 +137,19 @@ def states(fitted: Any, data: Path) -> Predictions:
     """The Viterbi path, and the posterior of each position."""
     read = sequences_for(fitted, data)
     return states_by_position(fitted, read.series, read.labels, read.heading)
+
+
+def filled(fitted: Any, data: Path) -> tuple[Any, int]:
+    """A row for each position with its numbers."""
+    import numpy as np
+    import pyarrow as pa
+
+    read = sequences_for(fitted, data)
+    rows = [sequence.reshape(-1, len(fitted.names_)) for sequence in fitted.impute(read.series)]
+    values = np.concatenate([np.zeros((0, len(fitted.names_))), *rows])
+    columns = position_columns(read.series, read.labels, read.heading)
+    columns |= dict(zip(fitted.names_, values.T, strict=True))
+    return pa.table(columns), int(np.isnan(read.series.values).sum())
 
 
 def print_sample(

@@ -14,7 +14,7 @@ import typer
 
 from tacit.cli.answers.number_sequences import LAYOUT, place_of
 from tacit.cli.answers.predictions import Predictions, mean_and_error
-from tacit.cli.answers.states import states_by_position
+from tacit.cli.answers.states import position_columns, states_by_position
 from tacit.cli.answers.table_files import as_column
 
 if TYPE_CHECKING:
@@ -251,6 +251,22 @@ def states(fitted: Any, data: Path) -> Predictions:
     """The Viterbi path, and the posterior of each position."""
     read = sequences_for(fitted, data)
     return states_by_position(fitted, read.sequences, read.labels, read.heading)
+
+
+def filled(fitted: Any, data: Path) -> tuple[Any, int]:
+    """A row for each position with its symbol, and the probability of those that were missing."""
+    import numpy as np
+    import pyarrow as pa
+
+    read = sequences_for(fitted, data)
+    symbols, probabilities = fitted.impute(read.sequences, return_proba=True)
+    columns = position_columns(read.sequences, read.labels, read.heading)
+    flat = [symbol for sequence in symbols for symbol in sequence]
+    name = fitted.diagnostics_.get(LAYOUT, {}).get("symbol") or "symbol"
+    none = np.zeros((0, len(fitted.symbols_)))
+    columns[name] = as_column(flat, fitted.symbols_)
+    columns["probability"] = np.concatenate([none, *probabilities]).max(axis=1, initial=0.0)
+    return pa.table(columns), int((read.sequences.codes < 0).sum())
 
 
 def print_sample(

@@ -52,6 +52,9 @@ def plot(
     sequence: Annotated[
         str | None, typer.Option(metavar="NAME", help="Which sequence of that file.")
     ] = None,
+    path: Annotated[
+        bool, typer.Option("--path", help="With --posterior, the Viterbi path as well.")
+    ] = False,
 ) -> None:
     """Draw the tree of a model, the density of a column given others, or singular values.
 
@@ -70,6 +73,8 @@ def plot(
         raise typer.BadParameter("it goes with --density", param_hint="--given")
     if posterior is None and sequence is not None:
         raise typer.BadParameter("it goes with --posterior", param_hint="--sequence")
+    if posterior is None and path:
+        raise typer.BadParameter("it goes with --posterior", param_hint="--path")
     if density is not None and (kind is not None or component is not None):
         raise typer.BadParameter(
             "it goes neither with --kind nor with --component", param_hint="--density"
@@ -80,7 +85,7 @@ def plot(
         if kind is not None:
             raise typer.BadParameter("it does not go with --kind", param_hint="--posterior")
         check_can(fitted, "paths", "hidden states over time (fit hmm)")
-        axes = _posterior(fitted, posterior, sequence)
+        axes = _posterior(fitted, posterior, sequence, path=path)
     elif density is not None:
         check_can(fitted, "predict", "columns with densities", "table")
         axes = _density(fitted, density, given)
@@ -111,14 +116,15 @@ def _picture(fitted: Any, kind: Kind | None, component: int | None) -> Axes:
     return pictures.tree(chosen_component(trees_of(fitted), component))
 
 
-def _posterior(fitted: Any, data: Path, sequence: str | None) -> Axes:
+def _posterior(fitted: Any, data: Path, sequence: str | None, *, path: bool) -> Axes:
     """The hidden states over time of a sequence of a file."""
     from tacit import plot as pictures
     from tacit.cli.answers.gaussian_hmm import chosen_numbers
     from tacit.cli.answers.symbol_sequences import chosen_symbols
 
     chosen = chosen_numbers if fitted.can("numbers") else chosen_symbols
-    return pictures.posterior(fitted, chosen(fitted, data, sequence))
+    draw = pictures.states if path else pictures.posterior
+    return draw(fitted, chosen(fitted, data, sequence))
 
 
 def _density(fitted: Any, target: str, given: list[str] | None) -> Axes:

@@ -45,6 +45,7 @@ class Categorical:
 
     name: ClassVar[str] = "categorical"
     numbers: ClassVar[bool] = False
+    fills: ClassVar[bool] = True  # by probabilities
     learners: ClassVar[tuple[str, ...]] = ("auto", "spectral", "tensor", "em", "online-em")
     kinds: ClassVar[tuple[type, ...]] = (ChainTables, ProperOperators)
     record: ClassVar[Mapping[str, Record]] = {"tables": CHAIN_TABLES}
@@ -121,11 +122,30 @@ class Categorical:
         emit = (chain.emitted.probabilities,)
         return ChainTables(chain.initial, chain.transitions, emit, chain.shape, chain.durations)
 
+    def refined(self, data: Sequences, start: ChainTables, settings: HMMSettings) -> ChainTables:
+        """EM on these sequences."""
+        from tacit.sequences.learn.em.hmm import Packed, polished_hmm
+        from tacit.sequences.learn.hmm_task import row_counts
+
+        packed = Packed.of(data, start.n_states, settings.n_jobs)
+        return polished_hmm(
+            start,
+            packed,
+            gain=settings.tol * packed.n_positions,
+            max_iter=settings.max_iter,
+            pseudo_counts=row_counts(settings),
+            stationary=settings.stationary,
+        )[0]
+
     def evidence(
         self, parameters: ChainTables, positions: NDArray[np.int32], ends: Integers
     ) -> StateEvidence:
         """Probabilities of each symbol."""
         return symbol_evidence(parameters.emit[0], positions, ends)
+
+    def at_position(self, parameters: ChainTables) -> Any:
+        """A row of `probabilities` is enough."""
+        raise NotImplementedError
 
     def log_probs(self, parameters: ChainTables, data: Sequences) -> Array:
         """By the forward algorithm, without keeping the states of each position."""
@@ -145,6 +165,10 @@ class Categorical:
         """The same."""
         del parameters
         return rows
+
+    def fill(self, parameters: ChainTables, rows: Array, posterior: Array) -> Array:
+        """Symbols have no mean; `probabilities` are enough."""
+        raise NotImplementedError
 
     def attributes(self, parameters: ChainTables) -> dict[str, Array]:
         """(state, symbol) probabilities."""

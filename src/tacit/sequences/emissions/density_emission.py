@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,11 +27,25 @@ Integers = NDArray[np.int64]
 DEFAULT_PSEUDO_COUNTS = 1.0  # of the prior of densities
 
 
+@dataclass(frozen=True, eq=False)
+class BySequences:
+    """Likelihoods of one row of numbers, as a sequence of one position."""
+
+    emission: DensityEmission
+    parameters: Any
+
+    def __call__(self, row: Array) -> tuple[Array, float]:
+        """Likelihoods and the log of their scale."""
+        evidence = self.emission.evidence(self.parameters, row[None], np.array([0, 1]))
+        return evidence.likelihoods[0], float(evidence.log_scales[0])
+
+
 class DensityEmission:
     """Reads rows of numbers, learns by EM, answers from the densities; subclasses say which these are."""
 
     name: ClassVar[str]
     numbers: ClassVar[bool] = True
+    fills: ClassVar[bool] = True
     learners: ClassVar[tuple[str, ...]] = ("auto", "em")
     kinds: ClassVar[tuple[type, ...]] = (EmissionChain,)
     record: ClassVar[Mapping[str, Record]] = {}
@@ -98,6 +112,23 @@ class DensityEmission:
         """The parameters that such a chain stands for: itself."""
         return chain
 
+    def refined(self, data: Series, start: Any, settings: HMMSettings) -> Any:
+        """EM on these numbers; None where they are learnt from on another scale than they are given."""
+        from tacit.sequences.learn.em.emission_chain import ChainData, run_em
+
+        rows = self.rows(data.values, settings)
+        if rows.finished(start.density) is not start.density:
+            return None
+        chain, _ = run_em(
+            start,
+            ChainData(rows, data.ends, settings.shape_for(start.n_states)),
+            gain=settings.tol * data.n_positions,
+            max_iter=settings.max_iter,
+            pseudo_counts=settings.pseudo_counts,
+            stationary=settings.stationary,
+        )
+        return chain
+
     # -- queries ----------------------------------------------------------------------------------
 
     def emitted(self, parameters: Any) -> Any:
@@ -113,6 +144,10 @@ class DensityEmission:
         exponentials(logs, log_scales)
         return StateEvidence(logs, log_scales, ends)
 
+    def at_position(self, parameters: Any) -> Callable[[Array], tuple[Array, float]]:
+        """By `evidence`."""
+        return BySequences(self, parameters)
+
     def log_probs(self, parameters: Any, data: Series) -> Array:
         """From likelihoods of positions, block by block."""
         from tacit.sequences.query.hmm_scores import log_probs_by_evidence
@@ -127,6 +162,12 @@ class DensityEmission:
         """The same, without the last axis of a single column."""
         del parameters
         return rows[:, :, 0] if rows.shape[2] == 1 else rows
+
+    def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
+        """Means of mixtures of the states, where columns do not depend on each other within a state."""
+        means = self.expectation(parameters, posterior)
+        means[~(posterior.sum(axis=1) > 0)] = np.nan
+        return np.where(np.isnan(rows), means, rows)
 
     def attributes(self, parameters: Any) -> dict[str, Any]:
         """Those of the densities."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -43,6 +44,26 @@ GAUSSIAN_HMM = Record(
 _FAST = ("full", "diagonal")  # covariances that have a learner of their own
 
 
+@dataclass(frozen=True, eq=False)
+class NormalLikelihoods:
+    """Normal densities of one row of numbers without gaps."""
+
+    whiteners: Array  # (state * column, column)
+    centres: Array  # (state * column,)  whitened means
+    log_peaks: Array  # (state,)
+
+    def __call__(self, row: Array) -> tuple[Array, float]:
+        """Likelihoods and the log of their scale."""
+        whitened = self.whiteners @ row
+        whitened -= self.centres
+        whitened *= whitened
+        squares = whitened.reshape(len(self.log_peaks), -1).sum(axis=1)
+        logs = self.log_peaks - 0.5 * squares
+        log_scale = float(logs.max())
+        logs -= log_scale
+        return np.exp(logs), log_scale
+
+
 class Gaussian(DensityEmission):
     """Normal densities; covariances full, diagonal, spherical, or one of all states."""
 
@@ -80,6 +101,14 @@ class Gaussian(DensityEmission):
         del held_out, stream  # not used for numbers
         return learn_numbers(data, n_states, settings, report or silent)
 
+    def refined(self, data: Series, start: Parameters, settings: HMMSettings) -> Any:
+        """EM on these numbers; None with covariances of the generic learner."""
+        from tacit.sequences.learn.gaussian_hmm import refined_numbers
+
+        if isinstance(start, EmissionChain):
+            return super().refined(data, start, settings)
+        return refined_numbers(data, start, settings)
+
     def emitted(self, parameters: Parameters) -> GaussianDensity:
         """Normal densities of the states."""
         if isinstance(parameters, EmissionChain):
@@ -93,6 +122,26 @@ class Gaussian(DensityEmission):
         if isinstance(parameters, GaussianChain):
             return number_evidence(parameters, positions, ends)
         return super().evidence(parameters, positions, ends)
+
+    def at_position(self, parameters: Parameters) -> NormalLikelihoods:
+        """Normal densities of one row of numbers."""
+        density = self.emitted(parameters)
+        (k, d), whiteners = density.means.shape, density.inverse_factors
+        return NormalLikelihoods(
+            whiteners.reshape(k * d, d),
+            np.einsum("kij,kj->ki", whiteners, density.means).ravel(),
+            -density.log_sizes - 0.5 * d * np.log(2 * np.pi),
+        )
+
+    def fill(self, parameters: Parameters, rows: Array, posterior: Array) -> Array:
+        """Conditional means given the numbers of the position that are there."""
+        from tacit.sequences.query.gaussian_emissions import expected_rows
+        from tacit.sequences.query.imputation import filled_rows
+
+        filled, gaps = rows.copy(), np.flatnonzero(np.isnan(rows).any(axis=1))
+        expected = expected_rows(self.emitted(parameters), rows[gaps])
+        filled[gaps] = filled_rows(rows[gaps], expected, posterior[gaps])
+        return filled
 
     def to_hmmlearn(self, parameters: Parameters, **arguments: Any) -> Any:
         """A ``GaussianHMM``."""

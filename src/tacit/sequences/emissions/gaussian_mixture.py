@@ -266,6 +266,21 @@ class GaussianMixture(DensityEmission):
         make=_record,
     )
 
+    def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
+        """Conditional means given the numbers of the position that are there."""
+        from tacit.sequences.query.gaussian_emissions import expected_rows
+        from tacit.sequences.query.imputation import filled_rows
+
+        density: GaussianMixtureDensity = self.emitted(parameters)
+        filled, gaps = rows.copy(), np.flatnonzero(np.isnan(rows).any(axis=1))
+        if not len(gaps):
+            return filled
+        expected = expected_rows(density.components, rows[gaps])
+        inner = density.mixed(density.components.log_likelihoods(rows[gaps]))[1]
+        weights = (posterior[gaps][:, :, None] * inner).reshape(len(gaps), -1)
+        filled[gaps] = filled_rows(rows[gaps], expected, weights)
+        return filled
+
     def rows(self, values: Array, settings: HMMSettings) -> GaussianMixtureRows:
         """Numbers to learn from."""
         if settings.covariance not in FORMS:

@@ -45,6 +45,7 @@ class Mixed(DensityEmission):
     """
 
     name: ClassVar[str] = "mixed"
+    fills: ClassVar[bool] = False
     density: ClassVar[type] = MixedDensity
     density_record: ClassVar[Record] = MIXED_DENSITY
 
@@ -113,6 +114,18 @@ class Mixed(DensityEmission):
             }
             for draw in rows
         ]
+
+    def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
+        """Not available."""
+        raise NotAvailableError(
+            "impute knows columns of one kind only; posterior and predict_next_proba(target=) take several"
+        )
+
+    def at_position(self, parameters: Any) -> Any:
+        """Not available."""
+        raise NotAvailableError(
+            "one observation at a time goes with columns of one kind; filter(X) takes several"
+        )
 
     def rows(self, values: Array, settings: HMMSettings) -> MixedRows:
         """Rows to learn from, group by group."""

@@ -14,6 +14,7 @@ from tacit.core.files.fields import Array as ArrayField
 from tacit.core.files.fields import Field, Record
 from tacit.core.files.header_values import integer
 from tacit.core.files.ranges import probabilities
+from tacit.errors import NotAvailableError
 from tacit.sequences.emissions.density_emission import (
     DensityEmission,
     check_counts,
@@ -223,6 +224,7 @@ class Multinomial(DensityEmission):
     """Rows of counts with given totals, with probabilities of the columns in each state."""
 
     name: ClassVar[str] = "multinomial"
+    fills: ClassVar[bool] = False
     density: ClassVar[type] = MultinomialDensity
     density_record: ClassVar[Record] = Record(
         MultinomialDensity,
@@ -235,6 +237,13 @@ class Multinomial(DensityEmission):
         series = super().read(X, lengths, known, unknown)
         check_counts(series.values, self.name)
         return series
+
+    def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
+        """Not available: what is missing is left out of the total of its row."""
+        raise NotAvailableError(
+            "impute would need to know how much of a row's total is missing; posterior and emissions_ tell "
+            "the proportions"
+        )
 
     def rows(self, values: Array, settings: HMMSettings) -> MultinomialRows:
         """Counts to learn from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -138,6 +139,27 @@ def _below(rates: Array, counts: Array) -> Array:
     return np.asarray(pdtr(counts[:, :, None], rates))
 
 
+@dataclass(frozen=True, eq=False)
+class PoissonLikelihoods:
+    """Poisson probabilities of one row of counts without gaps."""
+
+    log_rates: Array  # (state, column)
+    totals: Array  # (state,)  sums of the rates
+
+    def __call__(self, row: Array) -> tuple[Array, float]:
+        """Likelihoods and the log of their scale; NaN where the row does not hold counts."""
+        log_factorials = 0.0
+        for count in row.tolist():
+            if not (0 <= count < math.inf and count == int(count)):
+                return row, math.nan
+            log_factorials += math.lgamma(count + 1)
+        logs = self.log_rates @ row
+        logs -= self.totals
+        log_scale = float(logs.max())
+        logs -= log_scale
+        return np.exp(logs), log_scale - log_factorials
+
+
 class PoissonRows:
     """Counts to learn from; the prior is as many more rows with the mean count of each column.
 
@@ -224,6 +246,11 @@ class Poisson(DensityEmission):
         series = super().read(X, lengths, known, unknown)
         check_counts(series.values, self.name)
         return series
+
+    def at_position(self, parameters: Any) -> PoissonLikelihoods:
+        """Poisson probabilities of one row of counts."""
+        rates = self.emitted(parameters).rates
+        return PoissonLikelihoods(np.log(rates), rates.sum(axis=1))
 
     def rows(self, values: Array, settings: HMMSettings) -> PoissonRows:
         """Counts to learn from."""

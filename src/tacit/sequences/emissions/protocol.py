@@ -5,7 +5,7 @@ Parameters are those of the whole model: initial and transition probabilities, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ class Emission(Protocol):
     """One kind of emissions; the table of all is `tacit.sequences.emissions.EMISSIONS`."""
 
     name: ClassVar[str]  # the value of `emissions`
+    fills: ClassVar[bool]  # whether `fill` knows what is missing
     numbers: ClassVar[bool]  # rows of numbers (`Series`), not symbols (`Sequences`)
     learners: ClassVar[tuple[str, ...]]  # the values of `learn`
     kinds: ClassVar[tuple[type, ...]]  # types of parameters
@@ -80,10 +81,22 @@ class Emission(Protocol):
         """The parameters that such a chain stands for."""
         ...
 
+    def refined(self, data: Any, start: Any, settings: HMMSettings) -> Any:
+        """Parameters after EM from given ones; None of a kind that has no such EM."""
+        ...
+
     # -- queries ----------------------------------------------------------------------------------
 
     def evidence(self, parameters: Any, positions: NDArray[Any], ends: Integers) -> StateEvidence:
         """Likelihoods of the states at each position."""
+        ...
+
+    def at_position(self, parameters: Any) -> Callable[[Array], tuple[Array, float]]:
+        """A function of one row of numbers to likelihoods (state,) and the log of their scale.
+
+        It is called for one observation at a time, so it should be fast. Rows have no gaps. The log is not
+        finite where the row is not valid; `evidence` is asked then.
+        """
         ...
 
     def log_probs(self, parameters: Any, data: Any) -> Array:
@@ -98,6 +111,10 @@ class Emission(Protocol):
 
     def drawn(self, parameters: Any, rows: NDArray[Any]) -> Any:
         """What `HMM.sample` returns of rows of numbers."""
+        ...
+
+    def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
+        """Rows of numbers with expectations in their gaps, given (position, state) probabilities."""
         ...
 
     def attributes(self, parameters: Any) -> dict[str, Array]:

@@ -116,13 +116,17 @@ def _starts(
     starts = {"clusters": by_clusters(data, rng)}
     if shape.n_states == 1:
         return starts
+    grown = settings.start
+    if grown is not None and data.rows.finished(grown.density) is grown.density:
+        starts["grown"] = grown
     starts["clusters beside neighbours"] = by_clusters(data, rng, beside=True)
     runs_through = not shape.initial.all() and not np.tril(shape.transitions, -1).any()
     if runs_through:
         starts["segments"] = by_segments(data)
     if shape.n_groups == shape.n_states:
         starts |= _by_cells(data, settings, rng)
-    return starts | {f"random {place + 1}": by_rows(data, rng) for place in range(N_RANDOM)}
+    n_random = 0 if settings.rough else N_RANDOM
+    return starts | {f"random {place + 1}": by_rows(data, rng) for place in range(n_random)}
 
 
 def _by_cells(

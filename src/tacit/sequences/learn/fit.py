@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.progress import Report, silent
-from tacit.sequences.learn.selection import Choice, choose_states, left_out
+from tacit.sequences.learn.growth import Growth
+from tacit.sequences.learn.selection import Candidates, Choice, choose_states, left_out
 from tacit.sequences.query.hidden_states import StateEvidence, filtered
 from tacit.sequences.query.hmm_scores import evidence_blocks, log_probs_of
 from tacit.sequences.query.proper_operators import ProperOperators
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+GROWING = ("auto", "em")  # learners by EM: models of more states grow from those of fewer
+BY_ITSELF = 6  # up to so many states the learner's own starts are candidates, too
 ROUGH = 10.0  # times `tol`, during selection
 
 
@@ -71,7 +74,9 @@ def fit_hmm(
     if isinstance(n_states, str):
         choice = _selected_states(emission, data, held_out, settings, report)
         n_states = choice.n_states
-        diagnostics["candidates"] = choice.candidates
+        if _grows(settings):
+            settings = replace(settings, start=choice.model)
+        diagnostics |= {"candidates": choice.candidates, "skipped": choice.skipped}
     learnt, more = _learn(
         emission,
         data,
@@ -128,14 +133,26 @@ def _selected_states(
     training, scored = data, held_out
     if held_out is None:
         training, scored = (pieces.of(data) for pieces in left_out(data.ends, settings.seed))
+    growth = Growth(emission, training, held_out, settings, BY_ITSELF)
     quick = replace(settings, tol=ROUGH * settings.tol)
-    return choose_states(
-        lambda k: _learn(emission, training, k, quick, held_out=held_out)[0],
+
+    def learn(k: int, smaller: Any) -> Any:
+        if _grows(settings):
+            return growth.learn(k, smaller)
+        return _learn(emission, training, k, quick, held_out=held_out)[0]
+
+    candidates = Candidates(
+        learn,
         lambda learnt: log_probs_of(emission, learnt, scored)[0],
         training.n_positions,
-        report=report,
-        **emission.search(training, quick),
+        **emission.search(training, settings),
     )
+    return choose_states(candidates, report)
+
+
+def _grows(settings: HMMSettings) -> bool:
+    """Whether models of more states grow from those of fewer; splits know nothing of shapes and durations."""
+    return settings.learn in GROWING and not settings.has_shape and settings.durations is None
 
 
 def unvisited(learnt: Any, sizes: dict[str, int]) -> list[int]:

@@ -39,6 +39,7 @@ Rungs = tuple[tuple[int, int, int], ...]
 ROUNDS, ROUNDS_OF_SINGLE = 3, 4
 # Successive halving: steps of EM on each start, positions, and the number of starts that remain.
 RUNGS = ((15, 10_000, 6), (30, 20_000, 2))
+ROUGH_RUNGS = ((15, 10_000, 1),)  # where the number of states is selected
 # Merge-and-split candidates of the best result; their successive halving, and how far behind (in nats per
 # position) one may be then to be continued.
 N_REGROUPINGS, REGROUPING_RUNGS, BEHIND = 8, ((15, 10_000, 3), (30, 20_000, 1)), 5e-4
@@ -68,15 +69,31 @@ def learn_numbers(
     cells, diagnostics = _by_cells(rows, n_states, settings, rng)
     if settings.learn == "tensor":
         return cells.rescaled(centre, spread), diagnostics | {"n_steps": 1}
-    starts = {"cells": cells} | _random_starts(rows, n_states, rng, diagonal=diagonal)
-    remaining, objectives = _halved(starts, rows, settings, RUNGS)
+    rounds = 1 if settings.rough else None
+    starts = {"cells": cells} | _random_starts(
+        rows, n_states, rng, diagonal=diagonal, rounds=rounds
+    )
+    if settings.start is not None:
+        starts["grown"] = settings.start.rescaled(-centre / spread, 1 / spread)
+    remaining, objectives = _halved(
+        starts, rows, settings, ROUGH_RUNGS if settings.rough else RUNGS
+    )
     ends = {
         name: _polished(start, rows, settings, report=report) for name, start in remaining.items()
     }
     best = max(ends, key=lambda name: ends[name][1].objective)
+    if settings.rough:
+        return ends[best][0].rescaled(centre, spread), diagnostics
     (chain, em_run), turns = _regrouped(*ends[best], rows, settings, rng)
     diagnostics |= {"start": best, "starts": objectives, "regroupings": turns, **_steps(em_run)}
     return chain.rescaled(centre, spread), diagnostics
+
+
+def refined_numbers(series: Series, start: GaussianChain, settings: HMMSettings) -> GaussianChain:
+    """The model after EM from this one."""
+    rows, centre, spread = scaled(series)
+    chain, _ = _polished(start.rescaled(-centre / spread, 1 / spread), rows, settings)
+    return chain.rescaled(centre, spread)
 
 
 def _regrouped(
@@ -104,11 +121,16 @@ def _regrouped(
 
 
 def _random_starts(
-    rows: Rows, n_states: int, rng: np.random.Generator, *, diagonal: bool
+    rows: Rows,
+    n_states: int,
+    rng: np.random.Generator,
+    *,
+    diagonal: bool,
+    rounds: int | None = None,
 ) -> dict[str, GaussianChain]:
     """Starts of several kinds, with different weaknesses."""
     starts = {}
-    for place in range(ROUNDS_OF_SINGLE if rows.values.shape[1] == 1 else ROUNDS):
+    for place in range(rounds or (ROUNDS_OF_SINGLE if rows.values.shape[1] == 1 else ROUNDS)):
         for kind, beside in (("clusters", False), ("clusters beside neighbours", True)):
             chain = by_clusters(rows, n_states, rng, diagonal=diagonal, beside=beside)
             starts[f"{kind} {place + 1}"] = chain if beside else with_random_transitions(chain, rng)

@@ -195,10 +195,12 @@ def _online(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
 
 
 def _auto(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
-    from tacit.sequences.learn.em.hmm_search import learn_auto
+    from tacit.sequences.learn.em.hmm_search import Search, learn_auto
 
     settings = task.settings
     windows, reach = _longer_windows(task, n_states)
+    search = Search.rough() if settings.rough else task.search
+    grown = settings.start if isinstance(settings.start, ChainTables) else None
     tables, diagnostics = learn_auto(
         task.counts,
         task.sequences,
@@ -211,7 +213,8 @@ def _auto(task: Task, n_states: int) -> tuple[ChainTables, Diagnostics]:
         tol=settings.tol,
         max_iter=settings.max_iter,
         n_jobs=settings.n_jobs,
-        search=task.search,
+        search=search,
+        grown=grown,
         random_state=settings.seed,
         progress=task.progress,
     )

@@ -52,6 +52,8 @@ class HMMSettings:
     durations: str | None = None  # "table" or "negative-binomial"; None: geometric
     max_duration: int | None = None  # ages with hazards of their own; None: as the data say
     has_shape: bool = False  # whether transitions or initial states are restricted, or states tied
+    rough: bool = False  # whether few starts will do: the number of states is selected
+    start: Any = None  # parameters of one more start: the model grown by this selection
 
     @property
     def has_windows(self) -> bool:

@@ -104,3 +104,42 @@ def draw_symbols(emissions, states, uniforms, codes):
             row = emissions[states[draw, t]]
             place = np.searchsorted(row, uniforms[draw, t] * row[top], side="right")
             codes[draw, t] = min(place, top)
+
+
+@njit(cache=True, nogil=True)
+def draw_posterior_paths(now, transitions, ends, uniforms, states):
+    """Paths of hidden states given whole sequences, drawn from the last position to the first.
+
+    Parameters
+    ----------
+    now : (position, state)
+        P(state | all up to and including the position); zeros where that is impossible.
+    transitions : (state, next state)
+    ends : (sequence + 1,)
+    uniforms : (position, draw)
+        Random numbers from 0 to 1.
+    states : (position, draw)
+        Filled, but for sequences that are impossible.
+    """
+    k = now.shape[1]
+    for sequence in range(len(ends) - 1):
+        first, stop = ends[sequence], ends[sequence + 1]
+        if first == stop or not now[stop - 1].sum() > 0.0:
+            continue
+        for draw in range(states.shape[1]):
+            after = -1
+            for t in range(stop - 1, first - 1, -1):
+                total = 0.0
+                for m in range(k):
+                    total += now[t, m] * (transitions[m, after] if after >= 0 else 1.0)
+                left = uniforms[t, draw] * total
+                state = -1
+                for m in range(k):
+                    weight = now[t, m] * (transitions[m, after] if after >= 0 else 1.0)
+                    if weight > 0.0:
+                        state = m
+                        left -= weight
+                        if left < 0.0:
+                            break
+                states[t, draw] = state
+                after = state

@@ -75,6 +75,32 @@ def missing_patterns(values: Array) -> Iterator[tuple[NDArray[np.bool_], Integer
             yield ~pattern, other_rows[codes.ravel() == code]
 
 
+def expected_rows(chain: Gaussians, values: Array) -> Array:
+    """(position, state, column) expected numbers given the state and the observed numbers of the position.
+
+    Parameters
+    ----------
+    chain : Gaussians
+    values : (position, column)
+        NaN: missing.
+    """
+    expected = np.tile(chain.means, (len(values), 1, 1))
+    for is_observed, rows in missing_patterns(values):
+        if not is_observed.any():
+            continue
+        observed, missing = np.flatnonzero(is_observed), np.flatnonzero(~is_observed)
+        known = values[np.ix_(rows, observed)]
+        for state in range(chain.n_states):
+            mean, covariance = chain.means[state], chain.covariances[state]
+            inner = covariance[np.ix_(observed, observed)]
+            slopes = np.linalg.solve(inner, covariance[np.ix_(observed, missing)])
+            shifts = (known - mean[observed]) @ slopes
+            of_state = expected[:, state]  # a view
+            of_state[np.ix_(rows, missing)] = mean[missing] + shifts
+            of_state[np.ix_(rows, observed)] = known
+    return expected
+
+
 def number_evidence(chain: Gaussians, values: Array, ends: Integers) -> StateEvidence:
     """Evidence of rows of numbers, see `log_densities`."""
     from tacit.sequences.loops.gaussian_densities import exponentials

@@ -35,6 +35,8 @@ Start = tuple[str, ChainTables]
 
 FEW_POSITIONS = 12_000  # models that need fewer in the first round are small
 FIRST_POSITIONS = 18_000  # of the first round of these
+# Most steps on all sequences from a grown model alone, which EM has improved already.
+GROWN_STEPS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,11 @@ class Search:
     again: bool = False  # whether all rounds are run even where one already has all sequences
     gain: float = 5e-6  # nats per position below which EM of a round ends
     longest: int = 1000  # positions of a piece of a sequence
+
+    @staticmethod
+    def rough() -> Search:
+        """The search of fits that select the number of states."""
+        return Search(random=2, filled=True, least_positions=FIRST_POSITIONS, rounds=((15, 1),))
 
     @staticmethod
     def usual(layout: ChainLayout) -> Search:
@@ -93,6 +100,7 @@ def learn_auto(
     max_iter: int = 300,
     n_jobs: int = 1,
     search: Search | None = None,
+    grown: ChainTables | None = None,
     random_state: Any = None,
     progress: Progress | None = None,
 ) -> tuple[ChainTables, dict[str, Any]]:
@@ -121,6 +129,9 @@ def learn_auto(
         Most steps on all sequences.
     n_jobs : int
     search : Search, optional
+    grown : ChainTables, optional
+        One more start, which is of many more steps of EM than the others. With more states than symbols, in
+        models that are not small, it is the only one.
     random_state : int or numpy.random.Generator, optional
     progress : callable, optional
     """
@@ -128,13 +139,17 @@ def learn_auto(
     search = search or Search.usual(packed.layout)
     rng = np.random.default_rng(random_state)
     settings: dict[str, Any] = {"pseudo_counts": pseudo_counts, "stationary": stationary}
-    starts = moment_starts(counts, n_states, rng, search, windows, indicators=indicators)
+    starts = [] if grown is None else [("grown", grown)]
+    if grown is None or search.filled or n_states <= counts.n_symbols:
+        starts += moment_starts(counts, n_states, rng, search, windows, indicators=indicators)
     diagnostics: dict[str, Any] = {"starts": [name for name, _ in starts]}
     name, tables = starts[0]
     if len(starts) > 1:
         name, tables, diagnostics["n_search_steps"] = _best_start(
             starts, sequences, validation, search, rng, settings
         )
+    if [name for name, _ in starts] == ["grown"]:
+        max_iter = min(max_iter, GROWN_STEPS)
     gain = tol * packed.n_positions
     tables, em_run, _ = _em_run(
         tables, packed, validation, gain=gain, max_iter=max_iter, progress=progress, **settings
