@@ -105,21 +105,35 @@ def _length(model: Any) -> dict[str, int]:
 
 
 def _number_sequences(model: Any) -> dict[str, Question]:
-    rng = np.random.default_rng(0)
-    rows = [rng.normal(size=(5, len(model.names_))) for _ in range(2)]
-    rows[0][2] = np.nan
+    rows = _number_rows(model)
     questions: dict[str, Question] = {
         "score": lambda: model.score_samples(rows),
         "filter": lambda: list(model.filter(rows)),
         "mean": lambda: model.expectation(rows, **_target(model)),
         "quantiles": lambda: model.quantiles(rows, **_target(model)),
-        "density": lambda: model.predict_next_density(rows, target=model.names_[0]),
+        "density": lambda: model.predict_next_density(rows, target=model.names_[-1]),
         "sample": lambda: model.sample(2, 4, random_state=0),
     }
     if model.can("paths"):
         questions["path"] = lambda: model.predict(rows)
         questions["posterior"] = lambda: Probabilities(list(model.posterior(rows)))
     return questions
+
+
+def _number_rows(model: Any) -> list[Any]:
+    """Two sequences with a gap: numbers, counts, or tables of columns of several kinds."""
+    rng = np.random.default_rng(0)
+    kinds = getattr(model, "emissions", "gaussian")
+    if isinstance(kinds, dict):
+        drawn = model.sample(2, 5, random_state=0)
+        for table in drawn:
+            table[model.names_[0]][2] = None
+        return drawn
+    shape = (5, len(model.names_))
+    has_counts = kinds in ("poisson", "negative-binomial", "multinomial")
+    rows = [(rng.poisson(3.0, shape) if has_counts else rng.normal(size=shape)) * 1.0 for _ in "ab"]
+    rows[0][2] = np.nan
+    return rows
 
 
 def _target(model: Any) -> dict[str, Any]:
