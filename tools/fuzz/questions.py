@@ -124,8 +124,8 @@ def _number_rows(model: Any) -> list[Any]:
     """Two sequences with a gap: numbers, counts, or tables of columns of several kinds."""
     rng = np.random.default_rng(0)
     kinds = getattr(model, "emissions", "gaussian")
-    if isinstance(kinds, dict):
-        drawn = model.sample(2, 5, random_state=0)
+    drawn = model.sample(2, 5, random_state=0) if isinstance(kinds, dict) else None
+    if isinstance(drawn, list):  # an edited file may say so of columns of one kind
         for table in drawn:
             table[model.names_[0]][2] = None
         return drawn
