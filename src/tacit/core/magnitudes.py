@@ -66,4 +66,9 @@ def check_scale(largest: float, place: str) -> None:
 
 def largest_of(numbers: NDArray[Any]) -> float:
     """The largest absolute value; zero where there is no number."""
-    return float(np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0))
+    absolute = np.abs(numbers)
+    # Several times as fast as fmax, but NaN where one is.
+    largest = float(np.max(absolute, initial=0.0))
+    if np.isnan(largest):
+        return float(np.fmax.reduce(absolute, axis=None, initial=0.0))
+    return largest
