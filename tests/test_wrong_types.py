@@ -10,6 +10,7 @@ import tacit
 from tacit.errors import LONGEST_MESSAGE, TacitError
 from tacit.language import kenlm
 
+TAGGED = tacit.toy.sample_sentences(12, 0)
 RNG = np.random.default_rng(0)
 ROWS = {f"x{i}": RNG.integers(3, size=40) for i in range(4)}
 NUMBERS = {f"x{i}": RNG.normal(size=40) for i in range(3)}
@@ -175,3 +176,74 @@ def test_folders_with_a_nul_character_and_indices_of_no_column_are_refused():
     refused(tacit.KneserNeyLM(2, folder="a\0b").fit, [["a", "b"]] * 9)
     refused(tacit.GaussianTree(categorical=None).fit, NUMBERS)
     refused(tacit.TopicModel(2, words={"a": HUGE}).fit, [["a", "b"]] * 9)
+
+
+WRONG = [
+    *[None, HUGE, -1, 0, 1.5, np.nan, "x", b"x", True, 1j, object()],
+    *[[], [None], [HUGE], [[1, 2], [3]], {}, {"a": None}],
+    *[np.zeros(2), np.array([True, False]), np.array(["a", None], dtype=object)],
+]
+EVERY_ARGUMENT = [
+    (tacit.LatentPCFG(2, max_iter=2), tacit.toy.sample_trees(12, 0)),
+    (tacit.SpanParser(), TAGGED),
+    (tacit.ChowLiuTree(), ROWS),
+    (tacit.PowerLowRankLM(2), [["a", "b", "a"]] * 9),
+    (tacit.ClassLM(2, 2), [["a", "b", "a"]] * 9),
+    (tacit.HigherOrderHMM(2, 2, n_restarts=1, max_iter=3), RNG.integers(2, size=(40, 4))),
+    (tacit.FactorialHMM(2, 2, n_restarts=1, max_iter=3), RNG.integers(2, size=(40, 4))),
+    (tacit.ConstituentContextModel(max_iter=2, n_restarts=1), TAGGED),
+    (tacit.HMM(2), SEQUENCES),
+    (tacit.HMM(2, emissions="gaussian"), [np.arange(12.0) % 5] * 4),
+    (tacit.LatentTree(2), ROWS),
+    (tacit.GaussianTree(), NUMBERS),
+    (tacit.KernelTree(2, effort="low", experts=None), NUMBERS),
+    (tacit.ProbabilisticAutomaton(2), SEQUENCES),
+    (tacit.WeightedAutomaton(2), SEQUENCES),
+]
+
+
+def answers_or_refuses(call, what):
+    """Foreign functions may raise what they like, all else gives an answer or one short line."""
+    try:
+        call()
+    except TacitError as error:
+        message = str(error)
+        assert "\n" not in message, what
+        assert 0 < len(message) <= LONGEST_MESSAGE, what
+    except Exception as error:
+        raise AssertionError(f"{what}: {type(error).__name__}: {error}") from error
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("model", "data"),
+    EVERY_ARGUMENT,
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
+)
+def test_every_argument_of_a_wrong_kind_is_answered_or_refused(model, data):
+    for name in model.get_params():
+        if name in ("max_iter", "n_restarts", "n_samples", "n_sweeps"):
+            continue  # huge numbers of steps are allowed
+        for value in WRONG:
+            changed = clone(model).set_params(**{name: value})
+            answers_or_refuses(lambda m=changed: m.fit(data), f"{name}={kind(value)}")
+
+
+@pytest.mark.parametrize(
+    "value", [{"a": None}, [None], [(1, 2, 3)], [([0], [99])], 1.5, HUGE, "x"], ids=kind
+)
+def test_folds_of_a_wrong_kind_are_refused(value):
+    model = tacit.LikelihoodClassifier(tacit.ChowLiuTree(), cv=value)
+    refused(model.fit, ROWS, np.arange(40) % 2)
+
+
+def test_folds_may_be_given_as_row_numbers_or_flags():
+    flags, y = np.arange(40) < 20, np.arange(40) % 2
+    pairs = ([(flags, ~flags)], [(np.flatnonzero(flags), np.flatnonzero(~flags))])
+    models = [tacit.LikelihoodClassifier(tacit.ChowLiuTree(), cv=cv).fit(ROWS, y) for cv in pairs]
+    assert models[0].temperature_ == models[1].temperature_
+
+
+@pytest.mark.parametrize("ability", [None, [], 3, np.zeros(2), {}], ids=kind)
+def test_what_is_no_name_of_an_ability_is_none(tree, ability):
+    assert not tree.can(ability)

@@ -73,6 +73,14 @@ def check_count(
     _check_most(name, value)
 
 
+def check_flag(name: str, value: Any, *, word: str | None = None) -> None:
+    """Raise an `ArgumentError` unless a value is True or False, or a word that is allowed too."""
+    if isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == word):
+        return
+    choices = "True or False" if word is None else f"True, False or {word!r}"
+    raise ArgumentError(f"{name}={shown(value)}; give {choices}")
+
+
 def check_function(value: Any) -> None:
     """Raise an `ArgumentTypeError` unless the argument `function` is None or can be called."""
     if value is not None and not callable(value):
@@ -183,7 +191,7 @@ def generator_from(random_state: Any) -> np.random.Generator:
 
 def check_known_preset(preset: str | None) -> None:
     """Raise an `ArgumentError` unless a preset is None or "printed"."""
-    if preset not in (None, "printed"):
+    if preset is not None and not (isinstance(preset, str) and preset == "printed"):
         raise ArgumentError(f'preset={shown(preset)} is not known; give None or "printed"')
 
 

@@ -86,7 +86,7 @@ class Model(SavedModel, BaseEstimator):
 
     def can(self, ability: str) -> bool:
         """Whether this model, as it was fitted, can do something; see `abilities`."""
-        return ability in self.abilities
+        return isinstance(ability, str) and ability in self.abilities
 
     @checked_summary
     def summary(self) -> Summary:

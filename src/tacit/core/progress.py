@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentTypeError
 
 Report = Callable[[float, str], None]
@@ -32,7 +33,7 @@ def reporting(progress: Any) -> Iterator[Report]:
         yield progress
     elif progress is not True:
         raise ArgumentTypeError(
-            f"progress={progress!r} is not understood; pass None, True or a callable(fraction, text)"
+            f"progress={shown(progress)} is not understood; pass None, True or a callable(fraction, text)"
         )
     elif sys.stderr is None or not sys.stderr.isatty():  # None: it is closed
         yield silent

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, seed_from
+from tacit.core.limits import shown
 from tacit.core.model import checked_summary
 from tacit.core.progress import reporting
 from tacit.errors import ArgumentError, NotAvailableError
@@ -271,7 +272,8 @@ class PowerLowRankLM(LanguageModel):
                 isinstance(at, int) and 2 <= at <= self.order for at in table
             ):
                 raise ArgumentError(
-                    f"{name}={table!r}; give 'auto', or a dict of tuples for orders from 2 to {self.order}"
+                    f"{name}={shown(table)}; give 'auto', or a dict of tuples for orders "
+                    f"from 2 to {self.order}"
                 )
 
     def _check_preset(self, preset: str) -> None:

@@ -183,7 +183,8 @@ class GaussianTree(GaussianQueries):
             check_choice("categorical", self.categorical, ("scores", "error"))
         shrinkage = self.shrinkage
         is_number = isinstance(shrinkage, Real) and not isinstance(shrinkage, bool)
-        if shrinkage != "auto" and not (is_number and 0.0 <= shrinkage <= 1.0):  # type: ignore[operator]
+        is_auto = isinstance(shrinkage, str) and shrinkage == "auto"
+        if not (is_auto or (is_number and 0.0 <= shrinkage <= 1.0)):  # type: ignore[operator]
             raise ArgumentError(
                 f"shrinkage={shown(shrinkage)}; give a number from 0 to 1, or 'auto'"
             )

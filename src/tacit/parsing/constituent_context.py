@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.core.arguments import check_choice, check_count, check_number, generator_from
 from tacit.core.estimator_tags import TakesText
+from tacit.core.limits import shown
 from tacit.core.model import Model, checked_summary
-from tacit.errors import DataError
+from tacit.errors import ArgumentError, DataError
 from tacit.parsing.data.tagged_sentences import (
     Tagged,
     read_tagged,
@@ -119,7 +120,7 @@ class ConstituentContextModel(TakesText, Model):
             raise DataError(f"no sentence has 2 to {self.longest} words; nothing can be learnt")
         self.tags_ = tuple(sorted({kind for sentence in kinds for kind in sentence}))
         table = SpanTable.of(self._codes(kinds), len(self.tags_) + 1)
-        random = np.random.default_rng(self.random_state)
+        random = generator_from(self.random_state)
         n_restarts = 1 if self.start == "split" else self.n_restarts
         best = -np.inf
         with self._working() as report:
@@ -186,5 +187,10 @@ class ConstituentContextModel(TakesText, Model):
         for name in ("n_restarts", "longest", "max_iter"):
             check_count(name, getattr(self, name))
         check_number("posterior_tol", self.posterior_tol)
-        for value in self.pseudo_counts:
+        pair = self.pseudo_counts
+        if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
+            raise ArgumentError(
+                f"pseudo_counts={shown(pair)}; give two numbers, of brackets and of what is none"
+            )
+        for value in pair:
             check_number("pseudo_counts", value, positive=True)

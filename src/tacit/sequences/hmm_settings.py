@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.core.arguments import check_choice, check_count, check_number, checked_rate, seed_from
+from tacit.core.arguments import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    checked_rate,
+    seed_from,
+)
 from tacit.core.encoders.given_features import are_given, check_given
 from tacit.errors import ArgumentError
 from tacit.sequences.emissions import EMISSIONS
@@ -45,8 +52,10 @@ def settings_of(model: HMM) -> HMMSettings:
     check_choice("negative", model.negative, ("floor", "nan", "raise"))
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
     check_number("tol", model.tol, positive=True)
-    if (model.preset, model.windows) != (None, "auto"):
+    is_usual = isinstance(model.windows, str) and model.windows == "auto"
+    if model.preset is not None or not is_usual:
         check_preset(model)
+    check_flag("stationary", model.stationary)
     _check_shape(model)
     _check_durations(model)
     has_shape = _restricts(model)

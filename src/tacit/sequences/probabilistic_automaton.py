@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.arguments import check_choice, check_count, check_number
-from tacit.core.limits import shown
+from tacit.core.arguments import check_choice, check_count, check_flag, check_number
 from tacit.core.model import checked_summary
-from tacit.errors import ArgumentError, NotAvailableError
+from tacit.errors import NotAvailableError
 from tacit.sequences.automaton_fitting import FittedAutomaton
 from tacit.sequences.model_files import PROBABILISTIC_AUTOMATON_FILE
 from tacit.sequences.sequence_queries import CountedSequences
@@ -260,8 +259,7 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
 
         check_choice("learn", self.learn, LEARN)
         check_count("n_states", self.n_states, word="auto")
-        if self.tied not in (True, False, "auto"):
-            raise ArgumentError(f'tied={shown(self.tied)}; give True, False or "auto"')
+        check_flag("tied", self.tied, word="auto")
         for name in ("n_samples", "n_sweeps", "max_iter"):
             check_count(name, getattr(self, name))
         check_number("pseudo_counts", self.pseudo_counts, positive=True, word="auto")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.arguments import check_choice, check_count, check_number
-from tacit.core.limits import shown
+from tacit.core.arguments import check_choice, check_count, check_flag, check_number
 from tacit.core.model import checked_summary
 from tacit.errors import ArgumentError
 from tacit.sequences.automaton_fitting import FittedAutomaton
@@ -248,8 +247,7 @@ class WeightedAutomaton(FittedAutomaton):
         check_count("max_length", self.max_length)
         if not isinstance(self.mixing, str) and self.mixing > 1:
             raise ArgumentError(f"mixing={self.mixing}; give a weight from 0 to 1")
-        if self.scaled not in (True, False, "auto"):
-            raise ArgumentError(f'scaled={shown(self.scaled)}; give True, False or "auto"')
+        check_flag("scaled", self.scaled, word="auto")
 
         def or_none(value: Any) -> Any:
             return None if isinstance(value, str) and value == "auto" else value

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracles.python_source import python_source
 from tacit.errors import FileFormatError, MissingDataError, ProbabilityWarning
 from tacit.language.data.corpus import read_corpus
+from tacit.language.data.vocabulary import Vocabulary
 from tacit.language.files.arpa import read_arpa, write_arpa
 from tacit.language.learn.kneser_ney import kneser_ney
 from tacit.language.loops import arpa as loops
@@ -137,6 +138,15 @@ def test_errors_name_the_line(tmp_path, old, new, complaint):
     path.write_text(FOREIGN.replace(old, new, 1))
     with pytest.raises(FileFormatError, match=complaint):
         read_arpa(path)
+
+
+def test_text_that_ends_within_a_line_is_not_read_beyond_its_end():
+    text = np.frombuffer(b"-0.3 a", dtype=np.uint8)
+    vocabulary = Vocabulary.of_words(["a"])
+    table = (vocabulary.table.slots, vocabulary.table.hashes, vocabulary.starts, vocabulary.store)
+    ids, logs, weights = np.empty((2, 1), dtype=np.int32), np.empty(2), np.empty(2)
+    n, at, why = loops.parse_grams(text, 0, 2, table, ids, logs, weights)
+    assert (n, at, why) == (1, len(text), loops.FEW_WORDS)
 
 
 @settings(max_examples=150, deadline=None)

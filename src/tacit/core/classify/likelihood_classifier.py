@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 
-from tacit.core.arguments import check_choice, generator_from
+from tacit.core.arguments import MOST_COUNT, check_choice, generator_from
 from tacit.core.classify.calibration import Calibration, class_log_probs, fit_temperature
 from tacit.core.classify.model_files import CLASSIFIER_FILE
 from tacit.core.classify.training import (
@@ -232,13 +232,16 @@ class LikelihoodClassifier(ClassifierMixin, Model):
         return clone(self.estimator)
 
     def _check_arguments(self) -> None:
-        if self.calibration not in (None, "temperature"):
-            raise ArgumentError(f'calibration={self.calibration!r}; give "temperature" or None')
+        if self.calibration is not None:
+            check_choice("calibration", self.calibration, ("temperature",))
         cv = self.cv
-        if isinstance(cv, bool | str) or (isinstance(cv, Integral) and int(cv) < 2):
-            raise ArgumentError(
-                f"cv={cv!r}; give folds (2 or more), a splitter, or None to hold out a fifth"
-            )
+        if isinstance(cv, Integral) and not isinstance(cv, bool):
+            if not 2 <= int(cv) <= MOST_COUNT:
+                raise _wrong_folds(cv)
+        elif isinstance(cv, str | bytes) or not (
+            cv is None or hasattr(cv, "split") or np.iterable(cv)
+        ):
+            raise _wrong_folds(cv)
 
     @staticmethod
     def _check_weights(estimator: Any) -> None:
@@ -300,13 +303,13 @@ class LikelihoodClassifier(ClassifierMixin, Model):
             for fold in range(1 if self.cv is None else n_folds):
                 yield folds != fold, np.flatnonzero(folds == fold)
             return
-        from sklearn.model_selection import check_cv
-
-        splitter = check_cv(self.cv, data.places, classifier=True)
-        for train, test in splitter.split(np.zeros((data.examples.n, 1)), data.places):
+        is_splitter = hasattr(self.cv, "split")
+        rows = np.zeros((data.examples.n, 1))
+        for split in self.cv.split(rows, data.places) if is_splitter else self.cv:
+            train, test = _checked_split(split, data.examples.n)
             used = np.zeros(data.examples.n, dtype=np.bool_)
             used[train] = True
-            yield used, np.asarray(test)[data.places[test] >= 0]
+            yield used, test[data.places[test] >= 0]
 
     @property
     def _log_priors(self) -> Array:
@@ -346,3 +349,33 @@ class LikelihoodClassifier(ClassifierMixin, Model):
         ):
             raise FileFormatError("has models of several kinds, or without a likelihood")
         self.estimator = clone(self.models_[0])
+
+
+def _wrong_folds(cv: Any) -> ArgumentError:
+    return ArgumentError(
+        f"cv={shown(cv)}; give folds (2 or more), a splitter, or None to hold out a fifth"
+    )
+
+
+def _checked_split(split: Any, n_rows: int) -> tuple[Places, Places]:
+    """The rows to learn from and those to score, of one split that a caller gave."""
+    try:
+        train, test = (np.asarray(rows) for rows in split)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(
+            f"cv has a split {shown(split)}; give pairs (train, test) of arrays of row numbers"
+        ) from error
+    return _row_numbers(train, n_rows), _row_numbers(test, n_rows)
+
+
+def _row_numbers(rows: NDArray[Any], n_rows: int) -> Places:
+    """Row numbers that a caller gave as such, or as a flag for each row."""
+    if rows.shape == (n_rows,) and rows.dtype == np.bool_:
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
+        raise ArgumentTypeError(f"cv has the rows {shown(rows)}; give arrays of row numbers")
+    if len(rows) and (rows.min() < 0 or rows.max() >= n_rows):
+        raise ArgumentError(
+            f"cv has the rows {shown(rows)}, but rows are numbered from 0 to {n_rows - 1}"
+        )
+    return rows.astype(np.int64)

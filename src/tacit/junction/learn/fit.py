@@ -8,7 +8,7 @@ from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.core.arguments import check_choice, check_count, check_flag, check_number
 from tacit.core.input.read_table import encode
 from tacit.core.limits import MOST_MEMORY, memory_bytes, shown
 from tacit.errors import ArgumentError, ArgumentTypeError
@@ -77,8 +77,7 @@ def settings_of(model: JunctionEstimator) -> Settings:
     check_junction_features(model)
     check_stopping(model.tol, model.stopping, model.learn)
     check_number("pseudo_counts", model.pseudo_counts, word="auto")
-    if not isinstance(model.compress, bool):
-        raise ArgumentError(f"compress={shown(model.compress)}; give True or False")
+    check_flag("homogeneous", getattr(model, "homogeneous", False))
     if isinstance(model.n_states, str):
         check_choice("n_states", model.n_states, ("auto",))
     return Settings(n_views=n_views_of(model), **common_arguments(model))

@@ -187,7 +187,7 @@ def parse_grams(text, at, n_grams, table, ids, probs, weights):
                 at += 1
             if at < size and text[at] != 10:
                 return gram, line, MORE_THERE
-        at += 1
+        at = min(at + 1, size)  # the last line may have no end
         gram += 1
     return gram, at, GOOD
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.core.arguments import check_choice, check_count, check_flag, check_number, seed_from
 from tacit.core.encoders.kernel_shapes import RBF, kernel_of
 from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
 from tacit.core.limits import shown
@@ -71,8 +70,8 @@ def settings_of(model: KernelTree) -> Settings:
     check_preset(model)
     model._check_policies()
     check_count("max_iter", model.max_iter)
-    if not isinstance(model.atoms, bool | np.bool_):
-        raise ArgumentError(f"atoms={shown(model.atoms)}; give True or False")
+    check_flag("atoms", model.atoms)
+    check_flag("blend", model.blend, word="auto")
     spectral = model.learn == "spectral" or model.preset is not None
     for name in ("n_bins", "n_components", "n_features", "n_views"):
         check_count(name, getattr(model, name), word="auto")
@@ -90,6 +89,10 @@ def settings_of(model: KernelTree) -> Settings:
     if kernel_of(model.kernel) != RBF and model.learn != "spectral":
         raise ArgumentError(
             f"kernel={model.kernel!r} with learn={model.learn!r}; kernels belong to learn='spectral'"
+        )
+    if model.groups is not None and not isinstance(model.groups, Mapping):
+        raise ArgumentError(
+            f"groups={shown(model.groups)}; give the columns of each group, by name"
         )
     if model.groups and model.learn != "spectral":
         raise ArgumentError(

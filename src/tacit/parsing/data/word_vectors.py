@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice
 from tacit.core.input.missing_files import is_file
-from tacit.core.limits import check_entries
-from tacit.errors import DataError, FileFormatError, MissingDataError
+from tacit.core.limits import check_entries, shown
+from tacit.errors import ArgumentTypeError, DataError, FileFormatError, MissingDataError
 from tacit.parsing.data.parse_trees import text_lines
 
 Array = NDArray[np.float64]
@@ -101,6 +102,10 @@ def read_word_vectors(path: Any, *, clusters: str = "prefix") -> WordVectors:
     MissingDataError, FileFormatError, DataError
     """
     check_choice("clusters", clusters, ("prefix", "whole"))
+    if not isinstance(path, str | os.PathLike):
+        raise ArgumentTypeError(
+            f"vectors={shown(path)}; give word vectors, or the path of their file"
+        )
     place = Path(path)
     if place.suffix.lower() == ".npz":
         return _from_arrays(place)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.arguments import generator_from
 from tacit.errors import DataError
 from tacit.parsing.data.word_vectors import UNKNOWN, WordVectors
 
@@ -64,7 +65,7 @@ def learn_word_vectors(
     table.sum_duplicates()
     scale = np.maximum(np.bincount(ids, minlength=len(words)), 1) ** -0.25
     scaled = table.sqrt().multiply(scale[:, None]).multiply(np.tile(scale, len(PLACES))[None, :])
-    random = np.random.default_rng(random_state)
+    random = generator_from(random_state)
     left, _, _ = product_svd(
         scaled.T.tocsr(), _identity(shape[1]), np.ones(shape[1]), n_features, random
     )

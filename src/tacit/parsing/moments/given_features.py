@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.parsing.data.outside_trees import inside_trees, outside_trees
 from tacit.parsing.moments.inside_outside import KINDS, Indicators, NodeFeatures
@@ -26,7 +27,7 @@ def check_functions(features: Any) -> None:
     two = isinstance(features, Sequence) and len(features) == 2 and all(map(callable, features))
     if not two:
         raise ArgumentTypeError(
-            f"features={features!r}; give a pair of functions, of an inside tree and of an outside tree"
+            f"features={shown(features)}; give a pair of functions, of an inside tree and of an outside tree"
         )
 
 

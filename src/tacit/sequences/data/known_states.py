@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import shown
 from tacit.errors import DataError
 
 Integers = NDArray[np.int64]
@@ -62,6 +63,10 @@ def read_states(states: Any, lengths: Integers, n_states: int) -> Integers:
 def _parts(states: Any) -> Iterable[Any]:
     if isinstance(states, np.ndarray) and states.dtype != object:
         return [states] if states.ndim == 1 else list(states)
+    if not np.iterable(states):
+        raise DataError(
+            f"states={shown(states)}; give the states of each sequence, -1 where not known"
+        )
     parts = list(states)
     return parts if parts and all(hasattr(part, "__len__") for part in parts) else [parts]
 

@@ -213,7 +213,10 @@ def _is_nested(value: Any) -> bool:
 
 def _with_lengths(values: Any, lengths: Any) -> Series:
     rows, names = _rows(values, None)
-    counts = np.asarray(lengths)
+    try:
+        counts = np.asarray(lengths)
+    except ValueError:  # lists of unequal lengths
+        counts = np.empty((0, 0))
     if counts.ndim != 1 or (counts.size and counts.dtype.kind not in "iu"):
         raise DataError(
             "lengths hold something else than integers; give the length of each sequence"

@@ -108,7 +108,10 @@ def lengths_from(X: Any, y: Any, lengths: Any, *, rows: bool = False) -> Any:
     shape = _flat_shape(X)
     if shape is None or not (rows or len(shape) == 1 or shape[1:] == (1,)):
         return None
-    values = np.asarray(y)
+    try:
+        values = np.asarray(y)
+    except ValueError:  # lists of unequal lengths
+        values = np.empty(0)
     is_integral = values.ndim == 1 and values.dtype.kind in "iu"
     if is_integral and int(values.sum()) == shape[0]:
         return y

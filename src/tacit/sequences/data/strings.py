@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from reprlib import repr as shortened
 from typing import Any
 
 from tacit.core.arguments import did_you_mean
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError
 
 Word = tuple[int, ...]
@@ -42,7 +42,7 @@ def check_strings(basis: Any) -> None:
     is_pair = _is_list(basis) and len(basis) == 2
     if not is_pair or not all(_is_list(side) and len(side) for side in basis):
         raise ArgumentError(
-            f"basis={shortened(basis)}; give an integer, 'auto', or two lists of strings, "
+            f"basis={shown(basis)}; give an integer, 'auto', or two lists of strings, "
             f"(prefixes, suffixes), neither of them empty"
         )
     for name, side in zip(("prefixes", "suffixes"), basis, strict=True):

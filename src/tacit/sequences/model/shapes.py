@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError
 
 Flags = NDArray[np.bool_]
@@ -120,7 +121,12 @@ def _initial(initial: Any, transitions: Any, n_states: int) -> Flags:
 
 def _mask(name: str, values: Any, shape: tuple[int, ...]) -> Flags:
     """Flags of some shape with at least one in each row."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except (ValueError, OverflowError) as error:
+        raise ArgumentError(
+            f"{name} is no array: {error}; give an array {shape} of True and False, or a name"
+        ) from error
     if array.shape != shape or not np.isin(array, (0, 1)).all():
         raise ArgumentError(
             f"{name} has shape {array.shape}; give an array {shape} of True and False, or a name"
@@ -135,15 +141,26 @@ def _mask(name: str, values: Any, shape: tuple[int, ...]) -> Flags:
 
 def _groups(tied: Sequence[Any] | None, n_states: int) -> Integers:
     groups = np.arange(n_states)
+    if tied is not None and not np.iterable(tied):
+        raise ArgumentError(f"tied={shown(tied)}; give lists of states, say [[0, 1], [2, 3]]")
     for group in () if tied is None else tied:
-        members = np.unique(np.asarray(group))
+        members = _members(group)
         if members.dtype.kind not in "iu" or not len(members):
-            raise ArgumentError(f"tied holds {group!r}; give lists of states, say [[0, 1], [2, 3]]")
+            raise ArgumentError(
+                f"tied holds {shown(group)}; give lists of states, say [[0, 1], [2, 3]]"
+            )
         if members[0] < 0 or members[-1] >= n_states:
             raise ArgumentError(
-                f"tied holds {group!r}, but states are numbered from 0 to {n_states - 1}"
+                f"tied holds {shown(group)}, but states are numbered from 0 to {n_states - 1}"
             )
         if (groups[members] != members).any() or (np.bincount(groups)[groups[members]] > 1).any():
-            raise ArgumentError(f"tied has a state of {group!r} twice; give each at most once")
+            raise ArgumentError(f"tied has a state of {shown(group)} twice; give each at most once")
         groups[members] = members[0]
     return np.unique(groups, return_inverse=True)[1].astype(np.int64).ravel()
+
+
+def _members(group: Any) -> NDArray[Any]:
+    try:
+        return np.unique(np.asarray(group))
+    except (TypeError, ValueError):  # lists of unequal lengths, values that have no order
+        return np.empty(0)

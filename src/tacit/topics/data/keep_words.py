@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import numpy as np
 
-from tacit.errors import DataError
+from tacit.core.arguments import check_number, check_rows
+from tacit.core.limits import shown
+from tacit.errors import ArgumentTypeError, DataError
 from tacit.topics.data.documents import Documents
 
 
@@ -49,11 +52,12 @@ def keep_words(
     >>> keep_words(documents, min_df=2, stop_words={"the"}).words
     ('rose',)
     """
+    _check(documents, min_df, max_df, stop_words, form)
     counts = documents.counts
     in_documents = np.bincount(counts.indices, minlength=documents.n_words)
     is_kept = in_documents >= min_df
     is_kept &= in_documents <= max_df * documents.n_documents
-    stop = set(stop_words)
+    stop = {str(word) for word in stop_words}
     if stop or form is not None:
         is_kept &= [
             word.lower() not in stop and (form is None or form(word)) for word in documents.words
@@ -65,6 +69,19 @@ def keep_words(
         )
     words = tuple(documents.words[place] for place in places)
     return Documents(counts[:, places], words, documents.named)
+
+
+def _check(documents: Any, min_df: Any, max_df: Any, stop_words: Any, form: Any) -> None:
+    if not isinstance(documents, Documents):
+        raise ArgumentTypeError(
+            f"documents={shown(documents)}; give Documents, for instance those of read_documents"
+        )
+    check_rows("min_df", min_df)
+    check_number("max_df", max_df)
+    if isinstance(stop_words, str | bytes) or not np.iterable(stop_words):
+        raise ArgumentTypeError(f"stop_words={shown(stop_words)}; give a collection of words")
+    if form is not None and not callable(form):
+        raise ArgumentTypeError(f"form={shown(form)}; give a function of a word")
 
 
 def over_words(documents: Documents, words: Sequence[str]) -> Documents:

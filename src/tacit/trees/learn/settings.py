@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from tacit.core.arguments import check_choice, check_count, check_number, checked_rates, seed_from
+from tacit.core.arguments import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    checked_rates,
+    seed_from,
+)
 from tacit.core.em import AbsoluteGain, RelativeGain, StoppingRule
 from tacit.core.limits import shown
 from tacit.core.threads import n_threads
@@ -70,6 +77,7 @@ def settings_of(model: LatentTree) -> Settings:
 
 def common_arguments(model: Any) -> dict[str, Any]:
     """The settings that trees and junction trees take from the arguments of the same name."""
+    check_flag("compress", model.compress)
     return {
         "preset": model.preset,
         "features": model.features,
