@@ -278,7 +278,7 @@ class HMM(HMMSmoothing):
             )
         name = self.emissions
         if before is not None:
-            learnt = emission_of(self.parameters_)
+            learnt = self._emission
             if name != "auto" and emission_for(name, X).name != learnt.name:
                 raise NotAvailableError(
                     f"this model was not learnt with emissions={name!r}; call fit"

@@ -45,6 +45,7 @@ class HMMQueries(CountedSequences):
 
     parameters_: Any
     names_: tuple[str, ...]
+    emissions: Any
     negative: str
 
     # -- fitted attributes ------------------------------------------------------------------------
@@ -312,7 +313,7 @@ class HMMQueries(CountedSequences):
 
     @property
     def _emission(self) -> Emission:
-        return emission_of(self.parameters_)
+        return emission_of(self.parameters_, self.emissions)
 
     @property
     def _rows_are_positions(self) -> bool:

@@ -146,6 +146,26 @@ def test_samples_are_frames_that_are_learnt_from(tmp_path):
     assert halves.score(data) == pytest.approx(model.score(data), rel=1e-9)
 
 
+def test_fitted_models_read_sequences_and_times_by_the_columns_that_were_named(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = {"state": list("ab" * 20), "speed": rng.normal(size=40)}
+    kinds = {"state": "categorical", "speed": "gaussian"}
+    shuffled = rng.permutation(40)
+    named = frame | {"who": np.repeat([0, 1], 20), "when": np.tile(np.arange(20), 2)}
+    named = {name: np.asarray(column)[shuffled] for name, column in named.items()}
+    model = tacit.HMM(2, emissions={"who": "sequence", "when": "time", **kinds}, max_iter=5)
+    model.fit(named)
+    model.save(tmp_path / "m.tacit")
+    first = int(named["who"][0])
+    rows = [slice(0, 20), slice(20, 40)][:: 1 if first == 0 else -1]
+    parts = [{name: column[part] for name, column in frame.items()} for part in rows]
+    for other in (model, tacit.load(tmp_path / "m.tacit")):
+        assert other.score_samples(named) == pytest.approx(other.score_samples(parts), rel=1e-12)
+        assert np.isfinite(other.score(other.sample(2, 3, given=parts[0], random_state=0)))
+    halves = tacit.HMM(2, emissions=model.emissions, max_iter=5).partial_fit(named)
+    assert halves.partial_fit(named).diagnostics_["n_sequences"] == 4
+
+
 def test_shapes_known_states_and_selection_go_with_columns_of_several_kinds():
     data = drawn(40)
     known = [[0 if speed < 1.0 else -1 for speed in table["speed"]] for table in data]

@@ -54,7 +54,7 @@ def read_mixed(
     lengths : (sequence,) integers, optional
         Where the frame holds all sequences in turn.
     known : tuple, optional
-        Categories of each column of a fitted model.
+        Categories of each column of a fitted model; columns of sequences and times may then be absent.
     unknown : {"error", "missing"}
         What is done with other categories.
     """
@@ -66,7 +66,7 @@ def read_mixed(
     parts = list(X) if isinstance(X, list | tuple) else [X]
     if not parts:
         raise DataError("there is not a single sequence; give a frame, or a list of frames")
-    tables = [_Rows.of(part, roles, columns) for part in parts]
+    tables = [_Rows.of(part, roles, columns, is_fitted=known is not None) for part in parts]
     if len(tables) == 1:
         sizes = tables[0].lengths
     else:
@@ -110,7 +110,9 @@ class _Rows:
     has_label: bool  # whether a column says to which sequence a row belongs
 
     @staticmethod
-    def of(frame: Any, roles: Mapping[str, str], columns: Sequence[str]) -> _Rows:
+    def of(
+        frame: Any, roles: Mapping[str, str], columns: Sequence[str], *, is_fitted: bool
+    ) -> _Rows:
         names, n_rows, reader = _columns_of(frame)
         places = {name: place for place, name in enumerate(names)}
 
@@ -120,6 +122,8 @@ class _Rows:
             return reader(places[name], name)
 
         label, time = (column_of_role(role, roles, names) for role in (SEQUENCE, TIME))
+        if is_fitted:
+            label, time = (name if name in places else None for name in (label, time))
         order, lengths = np.arange(n_rows), np.array([n_rows], dtype=np.int64)
         if time is not None:
             order = np.argsort(_times(column(time), time), kind="stable")

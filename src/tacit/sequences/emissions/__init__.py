@@ -48,11 +48,11 @@ def emission_for(name: str | Mapping[Any, Any], X: Any) -> Emission:
     return EMISSIONS[name]
 
 
-def emission_of(parameters: Any) -> Emission:
-    """The emission that parameters of a fitted model belong to."""
+def emission_of(parameters: Any, emissions: Any = None) -> Emission:
+    """The emission that parameters of a fitted model belong to, with the roles that `emissions` names."""
     if isinstance(parameters, EmissionChain):
         if isinstance(parameters.density, MixedDensity):
-            return Mixed.of_density(parameters.density)
+            return Mixed.of_density(parameters.density, emissions)
         return EMISSIONS[parameters.density.kind]
     return next(
         emission for emission in EMISSIONS.values() if isinstance(parameters, emission.kinds)

@@ -73,9 +73,11 @@ class Mixed(DensityEmission):
         return Mixed(roles)
 
     @staticmethod
-    def of_density(density: MixedDensity) -> Mixed:
-        """That of a fitted model."""
-        return Mixed(density.arguments["emissions"], density.categories)
+    def of_density(density: MixedDensity, emissions: Any = None) -> Mixed:
+        """That of a fitted model; `emissions` of `HMM` may name columns of sequences and times."""
+        spec = emissions if isinstance(emissions, Mapping) else {}
+        roles = {str(name): role for name, role in spec.items() if role in (SEQUENCE, TIME)}
+        return Mixed({**density.arguments["emissions"], **roles}, density.categories)
 
     def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> MixedSeries:
         """Sequences from frames."""
