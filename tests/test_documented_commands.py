@@ -64,6 +64,14 @@ def write_tables(folder):
     trees = "".join(f"{tree}\n" for tree in sample_trees(50, random_state=1))
     (folder / "treebank.mrg").write_text(trees, encoding="utf-8")
     pd.DataFrame({"level": rng.normal(4 * high)}).to_csv(folder / "waves.csv", index=False)
+    trips = {
+        "id": np.repeat(np.arange(8), 30),
+        "time": np.tile(np.arange(30), 8),
+        "door": np.where(high, "shut", "open"),
+        "speed": rng.normal(30.0 * high, 5.0).round(1),
+        "stage": pd.array(np.where(np.arange(240) % 9, -1, high)).astype("Int64"),
+    }
+    pd.DataFrame(trips).replace({"stage": -1}, pd.NA).to_csv(folder / "trips.csv", index=False)
 
 
 def runs_as_shown(command, shown):

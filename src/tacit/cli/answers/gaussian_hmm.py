@@ -6,7 +6,7 @@ all its columns together are one sequence. The diagnostics of a model hold the l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from tacit.cli.answers.number_sequences import (
     Read,
     give_sample,
     next_numbers,
+    of_several_kinds,
     place_of,
     print_score,
     read_sequences,
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from tacit.sequences.data.number_sequences import Series
 
 
-def read_numbers(path: Path, sequence: str | None, drop: list[str] | None) -> Read:
+def read_numbers(
+    path: Path, sequence: str | None, drop: list[str] | None, known: str | None = None
+) -> Read:
     """The sequences of a table to learn from.
 
     Parameters
@@ -41,11 +44,15 @@ def read_numbers(path: Path, sequence: str | None, drop: list[str] | None) -> Re
         The column that says to which sequence a row belongs; else `sequence`, where there is one.
     drop : list of str, optional
         Columns that are left out.
+    known : str, optional
+        A column of states, which is left out where the table has it.
     """
     from tacit.cli.answers.table_files import without
     from tacit.sequences.data.sequence_frames import SEQUENCE
 
     table = without(path, drop or [])
+    if known in table.column_names:
+        table = table.drop_columns([known])
     if sequence is None and SEQUENCE in table.column_names:
         sequence = SEQUENCE
     return read_sequences(table, label=sequence, together=True)
@@ -58,15 +65,43 @@ def learn_and_save(
     *,
     sequence: str | None,
     drop: list[str] | None,
+    known: str | None,
     validation: Path | None,
     json: bool,
 ) -> None:
-    """Fit a model of numbers, save it, and say what was learnt."""
-    from tacit.cli.output import console, print_json
+    """Fit a model of numbers, or of columns of several kinds, save it, and say what was learnt.
 
-    read = read_numbers(data, sequence, drop)
-    held_out = None if validation is None else read_numbers(validation, sequence, drop).series
-    model.fit(read.series, validation=held_out)
+    Parameters
+    ----------
+    model : HMM
+    data, output : Path
+    sequence : str, optional
+        See `read_numbers`; of columns of several kinds `model.emissions` says it.
+    drop : list of str, optional
+        Columns that are left out.
+    known : str, optional
+        A column of states that are known.
+    validation : Path, optional
+    json : bool
+    """
+    from tacit.cli.answers.known_states import known_states
+    from tacit.cli.answers.table_files import arrow_table
+    from tacit.cli.output import console, print_json
+    from tacit.sequences.data.sequence_frames import SEQUENCE
+    from tacit.sequences.emissions import emission_for
+
+    table, held_out = arrow_table(data), None
+    if isinstance(model.emissions, Mapping):
+        read = of_several_kinds(emission_for(model.emissions, None), table)
+        states = known_states(table, known, _roles(model.emissions), by_time=True)
+        held_out = None if validation is None else arrow_table(validation)
+    else:
+        read = read_numbers(data, sequence, drop, known)
+        label = read.layout["sequence"]
+        states = known_states(table, known, {} if label is None else {label: SEQUENCE})
+        if validation is not None:
+            held_out = read_numbers(validation, sequence, drop, known).series
+    model.fit(read.series, validation=held_out, states=states)
     model.set_params(progress=None)
     model.diagnostics_[LAYOUT] = read.layout
     model.save(output)
@@ -81,6 +116,13 @@ def learn_and_save(
         f"column{_plural(len(model.names_))}; hidden states: {model.n_states_}; saved as {output}",
         markup=False,
     )
+
+
+def _roles(emissions: Mapping[str, str]) -> dict[str, str]:
+    """The columns of sequences and times."""
+    from tacit.sequences.data.mixed_columns import SEQUENCE, TIME
+
+    return {name: role for name, role in emissions.items() if role in (SEQUENCE, TIME)}
 
 
 def _plural(n: int) -> str:

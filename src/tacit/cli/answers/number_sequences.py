@@ -81,10 +81,12 @@ def sequences_for(fitted: Any, path: Path) -> Read:
     from tacit.core.input.number_matrix import read_numbers
     from tacit.core.input.table import unknown_column_text
     from tacit.errors import ColumnError
+    from tacit.sequences.emissions import emission_of
 
     table = arrow_table(path)
     if isinstance(getattr(fitted, "emissions", None), Mapping):
-        return _of_several_kinds(fitted, table)
+        emission = emission_of(fitted.parameters_, fitted.emissions)
+        return of_several_kinds(emission, table, fitted.names_, fitted.unknown)
     layout = fitted.diagnostics_.get(LAYOUT, {"sequence": None, "columns": list(fitted.names_)})
     columns, label = layout["columns"], layout["sequence"]
     if columns is None:
@@ -98,16 +100,28 @@ def sequences_for(fitted: Any, path: Path) -> Read:
     return _long(table.column(label).to_pylist(), names, matrix, layout)
 
 
-def _of_several_kinds(fitted: Any, table: pa.Table) -> Read:
-    """Columns of several kinds in the long form, with a column that says to which sequence a row belongs."""
-    from tacit.sequences.data.mixed_columns import SEQUENCE, column_of_role
-    from tacit.sequences.emissions import emission_of
+def of_several_kinds(
+    emission: Any, table: pa.Table, known: Any = None, unknown: str = "error"
+) -> Read:
+    """Columns of several kinds in the long form, with a column that says to which sequence a row belongs.
 
-    emission = emission_of(fitted.parameters_)
-    series = emission.read(table, None, fitted.names_, fitted.unknown)
-    label = column_of_role(SEQUENCE, fitted.emissions, table.column_names)
+    Parameters
+    ----------
+    emission : Mixed
+    table : pyarrow.Table
+    known : tuple of str, optional
+        The columns of a fitted model.
+    unknown : {"error", "missing"}
+        What is done with categories that it does not know.
+    """
+    from tacit.sequences.data.mixed_columns import SEQUENCE, column_of_role
+
+    series = emission.read(table, None, known, unknown)
+    label = column_of_role(SEQUENCE, emission.roles, table.column_names)
+    if label not in table.column_names:
+        label = None
     labels = [""] if label is None else list(dict.fromkeys(table.column(label).to_pylist()))
-    layout = {"sequence": label, "columns": list(fitted.names_)}
+    layout = {"sequence": label, "columns": list(series.names)}
     # A list of sequences, so that answers about positions are lists too.
     return Read(replace(series, single=False), [str(label) for label in labels], layout)
 

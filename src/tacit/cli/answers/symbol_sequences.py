@@ -121,19 +121,37 @@ def learn_and_save(
     symbol: str | None,
     validation: Path | None,
     json: bool,
+    known: str | None = None,
 ) -> None:
-    """Fit a model of symbols, save it, and say what was learnt."""
+    """Fit a model of symbols, save it, and say what was learnt; `known` is a column of known states."""
     read = read_file(data, sequence=sequence, symbol=symbol)
+    more = {} if known is None else {"states": _known_states(data, known, sequence, symbol)}
     held_out = None
     if validation is not None:
-        known = {"symbols": read.sequences.symbols, "unknown": model.unknown}
-        held_out = read_file(validation, sequence=sequence, symbol=symbol, **known).sequences
-    model.fit(read.sequences, validation=held_out)
+        symbols = {"symbols": read.sequences.symbols, "unknown": model.unknown}
+        held_out = read_file(validation, sequence=sequence, symbol=symbol, **symbols).sequences
+    model.fit(read.sequences, validation=held_out, **more)
     model.set_params(progress=None)
     if (sequence, symbol) != (None, None):
         model.diagnostics_[LAYOUT] = {"sequence": sequence, "symbol": symbol}
     model.save(output)
     _report(model, read.sequences, output, json=json)
+
+
+def _known_states(data: Path, known: str, sequence: str | None, symbol: str | None) -> Any:
+    """The states that a column of a table says."""
+    from tacit.cli.answers.known_states import known_states
+    from tacit.errors import ArgumentError
+    from tacit.sequences.data.sequence_files import TABLE_SUFFIXES, plain_suffix, table_in
+    from tacit.sequences.data.sequence_frames import SEQUENCE, is_long
+
+    table: Any = table_in(data) if plain_suffix(data) in TABLE_SUFFIXES else None
+    if table is None or not is_long(table.column_names, sequence, symbol):
+        raise ArgumentError(
+            f"--known-states is for tables with a row for each symbol, and {str(data)!r} is none; leave it "
+            f"out"
+        )
+    return known_states(table, known, {sequence or SEQUENCE: SEQUENCE})
 
 
 def _report(model: Any, learnt_from: Sequences, output: Path, *, json: bool) -> None:

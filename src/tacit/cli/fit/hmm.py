@@ -1,7 +1,8 @@
-"""`tacit fit hmm`: a hidden Markov model of sequences of symbols, or of numbers."""
+"""`tacit fit hmm`: a hidden Markov model of sequences of symbols, of numbers, or of columns of both."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -105,9 +106,56 @@ Stationary = Annotated[
     bool, typer.Option("--stationary", help="Sequences start anywhere in a long run.")
 ]
 Gain = Annotated[float, typer.Option(help="Gain in nats per position at which EM stops.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="COLUMN=KIND",
+        help="What a column of a table is: a kind of --emissions, or sequence or time; other columns are "
+        "left out. May be repeated.",
+    ),
+]
+KnownStates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Of a table: the column of states that are known, from 0; empty cells where they are not.",
+    ),
+]
 
 
-_WITH_COVARIANCE = (Emissions.gaussian, Emissions.gaussian_mixture)
+@dataclass(frozen=True)
+class Layout:
+    """What the columns of a table are."""
+
+    sequence: SequenceColumn = None
+    symbol: SymbolColumn = None
+    column: Columns = None
+    known_states: KnownStates = None
+    drop: learning.Drop = None
+
+    def kinds(self) -> dict[str, str]:
+        """What the columns are that --column and --sequence name; empty without --column."""
+        kinds = learning.column_kinds(self.column, "speed=gaussian")
+        if not kinds:
+            return {}
+        for value, option in ((self.symbol, "--symbol"), (self.drop, "--drop")):
+            if value:
+                raise typer.BadParameter(
+                    "it does not go with --column, which names all columns that count",
+                    param_hint=option,
+                )
+        if self.sequence is None:
+            return kinds
+        if "sequence" in kinds.values() or self.sequence in kinds:
+            raise typer.BadParameter(
+                "--column says already which column is the sequence, or what this one is",
+                param_hint="--sequence",
+            )
+        return {**kinds, self.sequence: "sequence"}
+
+
+_WITH_COVARIANCE = {Emissions.gaussian.value, Emissions.gaussian_mixture.value}
 
 
 @unfolded
@@ -121,9 +169,6 @@ def hmm(
     components: Components = 2,
     transitions: Shape = Transitions.full,
     initial: Start = Initial.auto,
-    sequence: SequenceColumn = None,
-    symbol: SymbolColumn = None,
-    drop: learning.Drop = None,
     features: Features = "auto",
     durations: Lasting = Durations.geometric,
     max_duration: Longest = "auto",
@@ -134,13 +179,16 @@ def hmm(
     tol: Gain = 5e-7,
     max_iter: learning.MaxIter = 300,
     *,
+    layout: Layout,
     running: learning.Running,
 ) -> None:
     """Learn a hidden Markov model of the sequences in DATA.
 
     Where sequences end is not part of the model; for that see `tacit fit automaton`. With --emissions
     other than categorical DATA is a table of numbers, a row for each time: one sequence, or several with
-    --sequence COLUMN.
+    --sequence COLUMN. With --column it is a table with columns of several kinds, such as --column
+    state=categorical --column speed=gaussian; --sequence or a column `id` says to which sequence a row
+    belongs, a column `time` orders the rows.
 
     For example: tacit fit hmm tags.txt -o model.tacit --states 8
     """
@@ -150,12 +198,15 @@ def hmm(
     from tacit.core.files.container import check_suffix
 
     check_suffix(output)  # before the work, not after it
-    numbers = emissions is not Emissions.categorical
-    _check_emissions(emissions, covariance, symbol, drop)
+    emitted = _emitted(emissions, covariance, layout)
+    if layout.known_states is not None and states == "auto":
+        raise typer.BadParameter(
+            "it goes with a number of states; give --states N", param_hint="--known-states"
+        )
     model = HMM(
         n_states=learning.number_or_auto(states, int, "--states"),
         learn=learn.value,
-        emissions=emissions.value,
+        emissions=emitted,
         covariance=covariance.value,
         n_components=components,
         transitions=transitions.value,
@@ -169,29 +220,35 @@ def hmm(
         max_iter=max_iter,
         **running.arguments(),
     )
-    more: Any = {"sequence": sequence, "validation": validation, "json": running.json}
-    if numbers:
-        normals.learn_and_save(model, data, output, drop=drop, **more)
+    more: Any = {"sequence": layout.sequence, "known": layout.known_states}
+    more |= {"validation": validation, "json": running.json}
+    if emitted == Emissions.categorical.value:
+        symbols.learn_and_save(model, data, output, symbol=layout.symbol, **more)
     else:
-        symbols.learn_and_save(model, data, output, symbol=symbol, **more)
+        normals.learn_and_save(model, data, output, drop=layout.drop, **more)
 
 
-def _check_emissions(
-    emissions: Emissions, covariance: Covariance, symbol: str | None, drop: list[str] | None
-) -> None:
-    """Refuse options that do not go with these emissions."""
+def _emitted(emissions: Emissions, covariance: Covariance, layout: Layout) -> str | dict[str, str]:
+    """What states emit, as the argument of the estimator; refuses options that do not go with it."""
+    kinds = layout.kinds()
+    if kinds and emissions is not Emissions.categorical:
+        raise typer.BadParameter(
+            "--column says what each column holds; leave one of them out", param_hint="--emissions"
+        )
     numbers = emissions is not Emissions.categorical
-    if numbers and symbol is not None:
+    if numbers and layout.symbol is not None:
         raise typer.BadParameter(
             f"it does not go with --emissions {emissions.value}, where all columns hold numbers; see --drop",
             param_hint="--symbol",
         )
-    if not numbers and drop:
+    if not numbers and layout.drop:
         raise typer.BadParameter("it goes with --emissions of numbers", param_hint="--drop")
-    if emissions not in _WITH_COVARIANCE and covariance is not Covariance.full:
+    emitted = set(kinds.values()) or {emissions.value}
+    if not emitted & _WITH_COVARIANCE and covariance is not Covariance.full:
         raise typer.BadParameter(
             "it goes with --emissions gaussian or gaussian-mixture", param_hint="--covariance"
         )
+    return kinds or emissions.value
 
 
 def _lasting(durations: Durations, max_duration: str) -> dict[str, Any]:

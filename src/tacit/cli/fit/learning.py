@@ -93,15 +93,7 @@ class TableRows(Rows):
 
     def kinds(self) -> dict[str, str] | None:
         """What columns are, by name, as the argument `columns` of estimators; None where nothing is said."""
-        kinds = {}
-        for said in self.column or []:
-            name, sign, kind = said.rpartition("=")
-            if not sign or not name:
-                raise typer.BadParameter(
-                    f"{said!r} is no COLUMN=KIND, such as age=number", param_hint="--column"
-                )
-            kinds[name] = kind
-        return kinds or None
+        return column_kinds(self.column, "age=number") or None
 
 
 @dataclass(frozen=True)
@@ -136,6 +128,19 @@ class Running:
     def arguments(self) -> dict[str, Any]:
         """As arguments of an estimator."""
         return {"n_jobs": self.jobs, "progress": True, "random_state": self.seed}
+
+
+def column_kinds(texts: list[str] | None, example: str) -> dict[str, str]:
+    """Kinds by column, from texts such as ``age=number``."""
+    kinds = {}
+    for text in texts or []:
+        name, sign, kind = text.rpartition("=")
+        if not sign or not name:
+            raise typer.BadParameter(
+                f"{text!r} is no COLUMN=KIND, such as {example}", param_hint="--column"
+            )
+        kinds[name] = kind
+    return kinds
 
 
 def number_or_auto(text: str, kind: type[int | float], option: str) -> Any:
