@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.core.arguments import check_rows, generator_from
 from tacit.errors import ArgumentError, NotAvailableError
+from tacit.sequences.emissions.mixed import Mixed
 from tacit.sequences.hmm_forecasts import HMMForecasts
 from tacit.sequences.query.hidden_states import smoothed
 from tacit.sequences.query.smoothing import ChangePoint, Pairs, change_points, drawn_paths
@@ -23,9 +24,12 @@ class HMMSmoothing(HMMForecasts):
     abilities = HMMForecasts.abilities | {"impute"}
 
     def can(self, ability: str) -> bool:
-        """Whether this model has an ability: operators fill no gaps, and some emissions have no means."""
-        fills = self._has_states and self._emission.fills
-        return super().can(ability) and (ability != "impute" or fills)
+        """Whether this model has an ability: operators fill no gaps, nor counts whose totals differ."""
+        if ability == "impute" and not (
+            self._has_states and self._emission.can_fill(self.parameters_)
+        ):
+            return False
+        return super().can(ability)
 
     def _markov(self, name: str) -> Any:
         """The parameters, if states follow each other by transitions alone."""
@@ -105,7 +109,8 @@ class HMMSmoothing(HMMForecasts):
 
         A symbol is the most likely one at its position, a number its mean (of several columns given the
         others of the position, too). Each is filled in by itself: together they need not be the most likely
-        sequence. In a sequence that is impossible gaps remain.
+        sequence. In a sequence that is impossible gaps remain. Multinomial counts get what their row lacks to
+        the number of trials, if all rows of the training data had the same.
 
         Parameters
         ----------
@@ -118,7 +123,8 @@ class HMMSmoothing(HMMForecasts):
         Returns
         -------
         list of lists of symbols, or of arrays of numbers
-            One for a single sequence, and for all sequences in one array with their lengths.
+            One for a single sequence, and for all sequences in one array with their lengths. Of columns of
+            several kinds dicts of columns.
         """
         from tacit.sequences.query.imputation import filled_symbols, symbol_probabilities
 
@@ -130,6 +136,11 @@ class HMMSmoothing(HMMForecasts):
         posterior = np.concatenate([np.zeros((0, self.n_states_)), *parts])
         if emission.numbers:
             filled = emission.fill(tables, sequences.positions, posterior)
+            if isinstance(emission, Mixed):
+                frames = per_position(sequences, filled)
+                if not isinstance(frames, list):
+                    return emission.columns_of(tables, frames)
+                return [emission.columns_of(tables, rows) for rows in frames]
             return per_position(sequences, filled[:, 0] if filled.shape[1] == 1 else filled)
         probabilities = symbol_probabilities(
             emission.probabilities(tables), sequences.codes, posterior

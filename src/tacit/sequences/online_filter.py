@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.core.arguments import check_count
-from tacit.errors import DataError, NotAvailableError
+from tacit.errors import ArgumentError, NotAvailableError
 from tacit.numbers.query.arguments import checked_levels
+from tacit.sequences.emissions.mixed import Mixed
+from tacit.sequences.online_positions import position_reader
 from tacit.sequences.query.hidden_states import ahead
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from tacit.sequences.hmm_queries import HMMQueries
 
 Array = NDArray[np.float64]
-
-_LARGE = 1e50  # numbers that are read with care: their squares may overflow
 
 
 class OnlineFilter:
@@ -56,18 +55,9 @@ class OnlineFilter:
     """
 
     def __init__(self, model: HMMQueries, emission: Emission) -> None:
-        self._model, self._emission = model, emission
-        self._parameters = model.parameters_
+        self._emission, self._parameters = emission, model.parameters_
         self._transitions = np.ascontiguousarray(self._parameters.transitions)
-        self._codes: dict[Hashable, int] = {}
-        self._likelihoods: Callable[[Array], tuple[Array, float]] | None = None
-        self._row = np.empty(max(len(model.names_), 1))
-        self._table: Array = np.zeros((0, 0))
-        if emission.numbers:
-            self._likelihoods = emission.at_position(self._parameters)
-        else:
-            self._codes = {symbol: code for code, symbol in enumerate(model.symbols_)}
-            self._table = np.ascontiguousarray(emission.probabilities(self._parameters).T)
+        self._likelihoods = position_reader(model, emission)
         self.reset()
 
     def reset(self) -> Self:
@@ -79,7 +69,7 @@ class OnlineFilter:
     def copy(self) -> OnlineFilter:
         """A filter that goes on from the same observations by itself."""
         twin = copy.copy(self)
-        twin._row = self._row.copy()  # noqa: SLF001
+        twin._likelihoods = self._likelihoods.copy()  # noqa: SLF001
         return twin
 
     def update(self, x: Any) -> Array:
@@ -89,9 +79,10 @@ class OnlineFilter:
         ----------
         x : symbol, number or row of numbers
             None or NaN where it is missing. A symbol that was not seen in training is an error or missing, as
-            the model's `unknown` says.
+            the model's `unknown` says. Of columns of several kinds a dict by column, or the cells in the
+            order of `names_`.
         """
-        evidence = self._of_numbers(x) if self._emission.numbers else self._of_symbol(x)
+        evidence = self._likelihoods(x)
         if evidence is None:  # missing
             state, step = self._before, 0.0
         else:
@@ -111,18 +102,30 @@ class OnlineFilter:
         check_count("steps", steps)
         return ahead(self._parameters, self._before, int(steps) - 1)
 
-    def predict_next_proba(self, steps: int = 1) -> Array:
-        """P(symbol `steps` positions later | all observations so far), in the order of `symbols_`."""
-        if self._emission.numbers:
+    def predict_next_proba(self, steps: int = 1, *, target: str | None = None) -> Array:
+        """P(symbol `steps` positions later | all observations so far), in the order of `symbols_`.
+
+        Of columns of several kinds P(category of one of them), the `target` if several hold categories.
+        """
+        emission = self._emission
+        if isinstance(emission, Mixed):
+            table = emission.probabilities_of(self._parameters.emitted, target)
+            return np.asarray(self.next_states(steps) @ table)
+        if emission.numbers:
             raise NotAvailableError(
                 "predict_next_proba needs symbols; for numbers there are expectation and quantiles"
             )
-        return np.asarray(self.next_states(steps) @ self._table.T)
+        if target is not None:
+            raise ArgumentError(f"target={target!r} goes with columns of several kinds")
+        return np.asarray(self.next_states(steps) @ emission.probabilities(self._parameters))
 
     def expectation(self, steps: int = 1) -> Any:
-        """The mean of the numbers `steps` positions later: a number, or (column,)."""
+        """The mean of the numbers `steps` positions later: a number, or (column,).
+
+        That of categories is NaN, that of angles a direction.
+        """
         self._numbers_only("expectation")
-        means = self.next_states(steps) @ self._emission.means(self._parameters)
+        means = self._emission.expectation(self._parameters, self.next_states(steps)[None])[0]
         return float(means[0]) if len(means) == 1 else means
 
     def quantiles(self, q: ArrayLike = (0.05, 0.5, 0.95), steps: int = 1) -> Any:
@@ -141,46 +144,3 @@ class OnlineFilter:
             raise NotAvailableError(
                 f"{name} needs numbers; for symbols there is predict_next_proba"
             )
-
-    def _of_symbol(self, x: Any) -> tuple[Array, float] | None:
-        """Likelihoods of a symbol; None where it is missing."""
-        try:
-            code = self._codes.get(x, -2)
-        except TypeError:  # not hashable: an error below
-            code = -2
-        if code == -2:
-            code = -1 if x is None else int(self._model._read([[x]]).codes[0])  # noqa: SLF001
-        return None if code < 0 else (self._table[code], 0.0)
-
-    def _of_numbers(self, x: Any) -> tuple[Array, float] | None:
-        """Likelihoods of a number, or of a row of numbers; None where all are missing."""
-        row = self._row
-        if x is None:
-            return None
-        try:
-            row[:] = x
-        except (TypeError, ValueError) as error:
-            raise DataError(self._wrong(x)) from error
-        if len(row) > 1 and np.shape(x) != row.shape:
-            raise DataError(self._wrong(x))
-        assert self._likelihoods is not None
-        if all(abs(number) < _LARGE for number in row.tolist()):
-            likelihoods, log_scale = self._likelihoods(row)
-            if math.isfinite(log_scale):
-                return likelihoods, log_scale
-        return self._checked(row)
-
-    def _checked(self, row: Array) -> tuple[Array, float] | None:
-        """The same of a row with gaps, or of one that reading refuses."""
-        if np.isnan(row).all():
-            return None
-        values = row[None] if len(row) > 1 else row
-        series = self._model._read([values.copy()])  # noqa: SLF001
-        ends = np.array([0, 1], dtype=np.int64)
-        evidence = self._emission.evidence(self._parameters, series.values, ends)
-        return evidence.likelihoods[0], float(evidence.log_scales[0])
-
-    def _wrong(self, x: Any) -> str:
-        n = len(self._row)
-        wanted = "a number" if n == 1 else f"{n} numbers"
-        return f"update got {x!r:.80}; give {wanted}, with NaN or None where one is missing"

@@ -76,6 +76,21 @@ def test_columns_of_other_names_are_the_sequence_and_the_time(run, folder, tmp_p
     assert rows_of(run("sample", out, "-n", 1, "--length", 2))[0].keys() == {"who", *KINDS}
 
 
+def test_gaps_are_filled(run, folder, tmp_path):
+    gaps = {name: column[:N].astype(object) for name, column in TRIPS.items() if name != "stage"}
+    gaps["state"][4] = gaps["speed"][4] = gaps["clicks"][7] = ""
+    write(tmp_path / "gaps.csv", gaps)
+    rows = rows_of(run("impute", "trips.tacit", tmp_path / "gaps.csv"))
+    frame = {name: [None if cell == "" else cell for cell in gaps[name]] for name in gaps}
+    full = tacit.load(folder / "trips.tacit").impute(frame)
+    assert [row["state"] for row in rows] == [cell for each in full for cell in each["state"]]
+    for name in ("speed", "clicks"):
+        cells = [cell for each in full for cell in each[name]]
+        assert [float(row[name]) for row in rows] == pytest.approx(cells, rel=1e-9)
+    printed = run("impute", "trips.tacit", tmp_path / "gaps.csv", "-o", tmp_path / "full.csv")
+    assert printed.startswith("3 cells of 30 positions filled")
+
+
 def test_shapes_durations_and_known_states_go_with_columns_of_several_kinds(run, tmp_path):
     out = tmp_path / "m.tacit"
     fit = ("fit", "hmm", "trips.csv", "-o", out, *COLUMNS, "--states", 2, "--max-iter", 20)

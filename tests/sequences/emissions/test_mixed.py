@@ -1,15 +1,22 @@
 """Columns of different kinds side by side: frames, answers, learning, files."""
 
 import datetime as dt
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import norm, poisson
+from scipy.stats import multivariate_normal, poisson
 
 import tacit
-from tacit.errors import ArgumentError, CategoryError, ColumnError, DataError, NotAvailableError
+from tacit.errors import (
+    ArgumentError,
+    CategoryError,
+    ColumnError,
+    DataError,
+    NotAvailableError,
+    TacitError,
+)
 from tacit.sequences.data.mixed_columns import read_mixed
 from tacit.sequences.emissions.categorical_density import CategoricalDensity
 from tacit.sequences.emissions.gaussian_density import GaussianDensity
@@ -72,41 +79,48 @@ def test_a_frame_is_read_by_its_sequences_and_times():
     assert read_mixed(frame.drop("id", "time"), {"speed": "gaussian"}, [2, 3]).joined
 
 
-@pytest.mark.parametrize("gap", [False, True])
-def test_answers_are_those_of_enumeration(gap):
+def emitted(rows, time, state):
+    """P(what is there of the row | state)."""
+    code = rows["state"][time]
+    value = 1.0 if code is None else EMIT[state, ("bike", "car", 3).index(code)]
+    if rows["clicks"][time] is not None:
+        value *= poisson.pmf(rows["clicks"][time], RATES[state])
+    cells = [rows["speed"][time], rows["slope"][time]]
+    there = [place for place, cell in enumerate(cells) if cell is not None]
+    if there:
+        known = np.array([cells[place] for place in there])
+        spread = SPREADS[state][np.ix_(there, there)]
+        value *= multivariate_normal.pdf(known, MEANS[state][there], spread)
+    return value
+
+
+def posteriors(rows, n):
+    """P(rows), and (time, state) P(state | rows), of the first n rows, from all paths."""
+    joint = np.zeros((n, 2))
+    for path in product(range(2), repeat=n):
+        weight = CHAIN.initial[path[0]] * np.prod(
+            [CHAIN.transitions[pair] for pair in pairwise(path)]
+        )
+        weight *= np.prod([emitted(rows, time, state) for time, state in enumerate(path)])
+        joint[np.arange(n), path] += weight
+    return joint[0].sum(), joint / joint[0].sum()
+
+
+def some_rows(gap):
     rows = {name: column[:4] for name, column in drawn(1)[0].items()}
     if gap:
         rows["state"][1], rows["speed"][2], rows["clicks"][1] = None, None, None
-        rows["speed"][1] = rows["slope"][1] = None
-    codes = [None if value is None else ("bike", "car", 3).index(value) for value in rows["state"]]
-    emitted = np.ones((4, 2))
-    for time, state in product(range(4), range(2)):
-        if codes[time] is not None:
-            emitted[time, state] *= EMIT[state, codes[time]]
-        if rows["clicks"][time] is not None:
-            emitted[time, state] *= poisson.pmf(rows["clicks"][time], RATES[state])
-        values = [rows["speed"][time], rows["slope"][time]]
-        there = [place for place, value in enumerate(values) if value is not None]
-        if len(there) == 2:
-            away = np.array(values) - MEANS[state]
-            inverse = np.linalg.inv(SPREADS[state])
-            norms = 2 * np.pi * np.sqrt(np.linalg.det(SPREADS[state]))
-            emitted[time, state] *= np.exp(-0.5 * away @ inverse @ away) / norms
-        elif there:
-            place = there[0]
-            deviation = np.sqrt(SPREADS[state, place, place])
-            emitted[time, state] *= norm.pdf(values[place], MEANS[state, place], deviation)
-    paths, weights = list(product(range(2), repeat=4)), []
-    for path in paths:
-        weight = CHAIN.initial[path[0]] * emitted[0, path[0]]
-        for time in range(1, 4):
-            weight *= CHAIN.transitions[path[time - 1], path[time]] * emitted[time, path[time]]
-        weights.append(weight)
-    weights, model = np.array(weights), made()
-    assert model.score_samples([rows])[0] == pytest.approx(np.log(weights.sum()))
-    posterior = [weights @ np.eye(2)[[path[time] for path in paths]] for time in range(4)]
-    assert model.posterior(rows) == pytest.approx(np.array(posterior) / weights.sum())
-    ahead = np.array(posterior[3]) / weights.sum() @ CHAIN.transitions
+        rows["speed"][1] = rows["slope"][1] = rows["state"][3] = None
+    return rows
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_answers_are_those_of_enumeration(gap):
+    rows, model = some_rows(gap), made()
+    likelihood, posterior = posteriors(rows, 4)
+    assert model.score_samples([rows])[0] == pytest.approx(np.log(likelihood))
+    assert model.posterior(rows) == pytest.approx(posterior)
+    ahead = posterior[3] @ CHAIN.transitions
     assert model.predict_next_proba(rows) == pytest.approx(ahead @ EMIT)
     expected = model.expectation(rows)
     assert np.isnan(expected[0])
@@ -117,6 +131,91 @@ def test_answers_are_those_of_enumeration(gap):
     assert np.isnan(quantiles[0]).all()
     grid, density = model.predict_next_density(rows, np.arange(40), target="clicks")
     assert density == pytest.approx(ahead @ poisson.pmf(grid, RATES[:, None]))
+
+
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("form", [dict, tuple, np.array])
+def test_rows_are_filtered_one_at_a_time(gap, form):
+    rows, model = some_rows(gap), made()
+    online, before = model.filter(), 0.0
+    for time in range(4):
+        cells = {name: column[time] for name, column in rows.items()}
+        if form is dict:
+            state = online.update(cells | {"time": time})
+        else:
+            values = list(cells.values())
+            state = online.update(tuple(values) if form is tuple else np.array(values, object))
+        likelihood, posterior = posteriors(rows, time + 1)
+        assert state == pytest.approx(posterior[-1], abs=1e-12)
+        assert online.last_log_likelihood == pytest.approx(np.log(likelihood) - before)
+        before = np.log(likelihood)
+    for steps in (1, 3):
+        assert online.predict_next_proba(steps) == pytest.approx(
+            model.predict_next_proba(rows, steps=steps)
+        )
+        for own, whole in (
+            (online.expectation(steps), model.expectation(rows, steps=steps)),
+            (online.quantiles(0.9, steps), model.quantiles(rows, 0.9, steps=steps)),
+        ):
+            assert own == pytest.approx(whole, nan_ok=True)
+    twin = online.copy()
+    twin.update(None)
+    assert twin.state == pytest.approx(online.next_states())
+    assert online.n_updates == 4
+
+
+def test_rows_that_the_model_does_not_know_are_refused_and_change_nothing():
+    online = made().filter()
+    row = {"state": "car", "speed": 1.0, "clicks": 3, "slope": 0.5}
+    state = online.update(row)
+    wrong = [
+        (CategoryError, "'tram'", row | {"state": "tram"}),
+        (DataError, "no count", row | {"clicks": 0.5}),
+        (DataError, "no count", row | {"clicks": -1, "speed": None}),
+        (DataError, "does not hold numbers", row | {"speed": "fast"}),
+        (TacitError, "inf", row | {"speed": np.inf}),
+        (ColumnError, "slope", {"state": "car", "speed": 1.0, "clicks": 3}),
+        (DataError, "in this order", ("car", 1.0)),
+        (DataError, "in this order", "cars"),
+        (DataError, "in this order", 1.0),
+    ]
+    for error, message, x in wrong:
+        with pytest.raises(error, match=message):
+            online.update(x)
+    assert online.state is state
+    assert online.n_updates == 1
+    lenient = made().set_params(unknown="missing").filter()
+    assert lenient.update(row | {"state": "tram"}) == pytest.approx(
+        made().filter().update(row | {"state": None})
+    )
+    # far from both states: the likelihoods of the columns pull apart beyond what floats hold
+    far = {"state": None, "speed": -60.0, "clicks": 2000, "slope": 2.0}
+    whole = {name: [cell] for name, cell in far.items()}
+    assert made().filter().update(far) == pytest.approx(made().filter(whole)[0])
+
+
+def test_gaps_are_filled_by_means_and_likeliest_categories():
+    rows, model = some_rows(gap=True), made()
+    _, posterior = posteriors(rows, 4)
+    (filled,) = model.impute([rows])
+    for name, column in rows.items():
+        for time, cell in enumerate(column):
+            if cell is not None:
+                assert filled[name][time] == cell
+    for time in (1, 3):
+        likeliest = int((posterior[time] @ EMIT).argmax())
+        assert filled["state"][time] == ("bike", "car", 3)[likeliest]
+    assert filled["clicks"][1] == pytest.approx(posterior[1] @ RATES)
+    assert filled["slope"][1] == pytest.approx(posterior[1] @ MEANS[:, 1])
+    away = rows["slope"][2] - MEANS[:, 1]
+    given = MEANS[:, 0] + SPREADS[:, 0, 1] / SPREADS[:, 1, 1] * away
+    assert filled["speed"][2] == pytest.approx(posterior[2] @ given)
+    assert model.impute(rows) == filled
+    joined = {name: column * 2 for name, column in rows.items()}
+    whole = model.impute(joined, lengths=[4, 4])
+    assert whole["clicks"] == pytest.approx(filled["clicks"] * 2)
+    assert whole["state"] == filled["state"] * 2
+    assert model.can("impute")
 
 
 def test_samples_are_frames_that_are_learnt_from(tmp_path):

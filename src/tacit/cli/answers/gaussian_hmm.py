@@ -17,6 +17,7 @@ from tacit.cli.answers.number_sequences import (
     give_sample,
     next_numbers,
     of_several_kinds,
+    one_type,
     place_of,
     print_score,
     read_sequences,
@@ -182,16 +183,24 @@ def states(fitted: Any, data: Path) -> Predictions:
 
 
 def filled(fitted: Any, data: Path) -> tuple[Any, int]:
-    """A row for each position with its numbers."""
+    """A row for each position with its numbers, or its cells of several kinds."""
     import numpy as np
     import pyarrow as pa
 
     read = sequences_for(fitted, data)
+    n_filled = int(np.isnan(read.series.values).sum())
+    columns = position_columns(read.series, read.labels, read.heading)
+    if isinstance(fitted.emissions, Mapping):
+        frames = fitted.impute(read.series)
+        columns |= {
+            name: one_type([cell for frame in frames for cell in frame[name]])
+            for name in fitted.names_
+        }
+        return pa.table(columns), n_filled
     rows = [sequence.reshape(-1, len(fitted.names_)) for sequence in fitted.impute(read.series)]
     values = np.concatenate([np.zeros((0, len(fitted.names_))), *rows])
-    columns = position_columns(read.series, read.labels, read.heading)
     columns |= dict(zip(fitted.names_, values.T, strict=True))
-    return pa.table(columns), int(np.isnan(read.series.values).sum())
+    return pa.table(columns), n_filled
 
 
 def print_sample(

@@ -261,7 +261,7 @@ def give_sample(
     label = fitted.diagnostics_.get(LAYOUT, {}).get("sequence") or "sequence"
     if isinstance(drawn, list):  # columns of several kinds
         columns = {
-            name: _one_type([cell for sequence in drawn for cell in sequence[name]])
+            name: one_type([cell for sequence in drawn for cell in sequence[name]])
             for name in fitted.names_
         }
     else:
@@ -269,7 +269,7 @@ def give_sample(
     give_table(pa.table({label: np.repeat(np.arange(n), length), **columns}), output, json=json)
 
 
-def _one_type(cells: list[Any]) -> list[Any]:
+def one_type(cells: list[Any]) -> list[Any]:
     """The cells, all of them as text where some are."""
     has_text = any(isinstance(cell, str) for cell in cells)
     return [str(cell) for cell in cells] if has_text else cells

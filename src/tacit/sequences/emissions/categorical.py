@@ -45,7 +45,6 @@ class Categorical:
 
     name: ClassVar[str] = "categorical"
     numbers: ClassVar[bool] = False
-    fills: ClassVar[bool] = True  # by probabilities
     learners: ClassVar[tuple[str, ...]] = ("auto", "spectral", "tensor", "em", "online-em")
     kinds: ClassVar[tuple[type, ...]] = (ChainTables, ProperOperators)
     record: ClassVar[Mapping[str, Record]] = {"tables": CHAIN_TABLES}
@@ -165,6 +164,11 @@ class Categorical:
         """The same."""
         del parameters
         return rows
+
+    def can_fill(self, parameters: ChainTables) -> bool:
+        """By `probabilities`."""
+        del parameters
+        return True
 
     def fill(self, parameters: ChainTables, rows: Array, posterior: Array) -> Array:
         """Symbols have no mean; `probabilities` are enough."""

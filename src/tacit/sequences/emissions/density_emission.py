@@ -45,7 +45,6 @@ class DensityEmission:
 
     name: ClassVar[str]
     numbers: ClassVar[bool] = True
-    fills: ClassVar[bool] = True
     learners: ClassVar[tuple[str, ...]] = ("auto", "em")
     kinds: ClassVar[tuple[type, ...]] = (EmissionChain,)
     record: ClassVar[Mapping[str, Record]] = {}
@@ -162,6 +161,11 @@ class DensityEmission:
         """The same, without the last axis of a single column."""
         del parameters
         return rows[:, :, 0] if rows.shape[2] == 1 else rows
+
+    def can_fill(self, parameters: Any) -> bool:
+        """Yes."""
+        del parameters
+        return True
 
     def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
         """Means of mixtures of the states, where columns do not depend on each other within a state."""

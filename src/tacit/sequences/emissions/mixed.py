@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from tacit.sequences.emissions.mixed_density import (
     MixedDensity,
     MixedRows,
 )
+from tacit.sequences.model.emission_chain import EmissionChain
 
 if TYPE_CHECKING:
     from tacit.sequences.data.number_sequences import Series
@@ -30,7 +32,66 @@ Array = NDArray[np.float64]
 
 KINDS = ("categorical", *PARTS)
 _COUNTS = ("poisson", "negative-binomial", "multinomial")
+_LEAST_PRODUCT = 1e-200  # of likelihoods scaled by group; smaller ones are computed from logarithms
 _DIRICHLET = 5.0  # pseudo-counts of symbols in each state, by default
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryLikelihoods:
+    """Probabilities of one category."""
+
+    table: Array  # (category, state)
+
+    def __call__(self, cells: Array) -> tuple[Array, float]:
+        """Likelihoods and the log of their scale."""
+        return self.table[int(cells[0])], 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class GroupLikelihoods:
+    """Likelihoods of the cells of a group of columns at one position."""
+
+    columns: NDArray[np.int64]  # (column,)
+    complete: Callable[[Array], tuple[Array, float]]  # of cells without gaps
+    density: Any  # a `StateDensity`
+
+
+@dataclass(frozen=True, eq=False)
+class MixedLikelihoods:
+    """Likelihoods of one row of numbers and codes; NaN: missing."""
+
+    groups: tuple[GroupLikelihoods, ...]
+    n_states: int
+
+    def __call__(self, row: Array) -> tuple[Array, float]:
+        """Likelihoods and the log of their scale, which is NaN where their product underflows."""
+        product, log_scale = np.ones(self.n_states), 0.0
+        for group in self.groups:
+            cells = row[group.columns]
+            missing = np.isnan(cells)
+            if missing.all():
+                continue
+            if missing.any():
+                logs = group.density.log_likelihoods(cells[None])[0]
+                scale = float(logs.max())
+                likelihoods = np.exp(logs - scale)
+            else:
+                likelihoods, scale = group.complete(cells)
+            product = product * likelihoods
+            log_scale += scale
+        return product, log_scale if product.max() > _LEAST_PRODUCT else np.nan
+
+
+def decoded(categories: Sequence[Any], codes: NDArray[np.int64]) -> list[Any]:
+    """Categories by code; None where it is -1."""
+    table = [*categories, None]
+    return [table[code] for code in codes.tolist()]
+
+
+def groups_of(parameters: EmissionChain) -> Iterator[tuple[NDArray[np.int64], Any]]:
+    """The columns of each group, and their density in each state."""
+    density: MixedDensity = parameters.emitted
+    return zip(density.columns, density.parts, strict=True)
 
 
 class Mixed(DensityEmission):
@@ -45,7 +106,6 @@ class Mixed(DensityEmission):
     """
 
     name: ClassVar[str] = "mixed"
-    fills: ClassVar[bool] = False
     density: ClassVar[type] = MixedDensity
     density_record: ClassVar[Record] = MIXED_DENSITY
 
@@ -105,29 +165,42 @@ class Mixed(DensityEmission):
 
     def drawn(self, parameters: Any, rows: Array) -> list[dict[str, list[Any]]]:
         """A dict of columns for each draw, as `read_mixed` takes them."""
+        return [self.columns_of(parameters, draw) for draw in rows]
+
+    def columns_of(self, parameters: Any, rows: Array) -> dict[str, list[Any]]:
+        """Rows of numbers and codes as a dict of columns; missing categories are None, numbers NaN."""
         density = parameters.density
-        known = dict(zip(density.names, density.categories, strict=True))
-        return [
-            {
-                name: [known[name][code] for code in column.astype(int)]
-                if known[name] is not None
-                else column.tolist()
-                for name, column in zip(density.names, draw.T, strict=True)
-            }
-            for draw in rows
-        ]
+        columns: dict[str, list[Any]] = {}
+        for name, known, cells in zip(density.names, density.categories, rows.T, strict=True):
+            codes = np.where(np.isnan(cells), -1, cells).astype(np.int64)
+            columns[name] = cells.tolist() if known is None else decoded(known, codes)
+        return columns
 
     def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
-        """Not available."""
-        raise NotAvailableError(
-            "impute knows columns of one kind only; posterior and predict_next_proba(target=) take several"
-        )
+        """Each group of columns as its kind does; of categories the likeliest one."""
+        filled = rows.copy()
+        for columns, density in groups_of(parameters):
+            cells = rows[:, columns]
+            if isinstance(density, CategoricalDensity):
+                gaps = np.flatnonzero(np.isnan(cells[:, 0]) & (posterior.sum(axis=1) > 0))
+                likeliest = (posterior[gaps] @ density.probabilities).argmax(axis=1)
+                filled[gaps, columns[0]] = likeliest
+            else:
+                chain = EmissionChain(parameters.initial, parameters.transitions, density)
+                filled[:, columns] = PARTS[density.kind].fill(chain, cells, posterior)
+        return filled
 
-    def at_position(self, parameters: Any) -> Any:
-        """Not available."""
-        raise NotAvailableError(
-            "one observation at a time goes with columns of one kind; filter(X) takes several"
-        )
+    def at_position(self, parameters: Any) -> MixedLikelihoods:
+        """Those of all groups of columns."""
+        groups = []
+        for columns, density in groups_of(parameters):
+            if isinstance(density, CategoricalDensity):
+                complete: Any = CategoryLikelihoods(np.ascontiguousarray(density.probabilities.T))
+            else:
+                chain = EmissionChain(parameters.initial, parameters.transitions, density)
+                complete = PARTS[density.kind].at_position(chain)
+            groups.append(GroupLikelihoods(columns, complete, density))
+        return MixedLikelihoods(tuple(groups), len(parameters.initial))
 
     def rows(self, values: Array, settings: HMMSettings) -> MixedRows:
         """Rows to learn from, group by group."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from tacit.core.files.fields import Array as ArrayField
 from tacit.core.files.fields import Field, Record
-from tacit.core.files.header_values import integer
+from tacit.core.files.header_values import flag, integer
 from tacit.core.files.ranges import probabilities
-from tacit.errors import NotAvailableError
+from tacit.errors import DataError, NotAvailableError
 from tacit.sequences.emissions.density_emission import (
     DensityEmission,
     check_counts,
@@ -43,6 +43,7 @@ class MultinomialDensity:
 
     probabilities: Array  # (state, column)
     n_trials: int  # the total of a row where it is not given: the median of all
+    same_totals: bool = False  # whether all rows have this total
 
     @property
     def n_states(self) -> int:
@@ -79,7 +80,7 @@ class MultinomialDensity:
 
     def ordered(self, order: NDArray[np.integer]) -> MultinomialDensity:
         """The densities of some states."""
-        return MultinomialDensity(self.probabilities[order], self.n_trials)
+        return replace(self, probabilities=self.probabilities[order])
 
     @property
     def flat(self) -> Array:
@@ -89,7 +90,7 @@ class MultinomialDensity:
     def of_flat(self, values: Array) -> MultinomialDensity:
         """Rows brought to sum one."""
         rows = values.reshape(self.probabilities.shape)
-        return MultinomialDensity(masked_rows(rows, np.ones(rows.shape, bool)), self.n_trials)
+        return replace(self, probabilities=masked_rows(rows, np.ones(rows.shape, bool)))
 
     def masses(self, visits: Array) -> Array:
         """Expected counts."""
@@ -146,6 +147,11 @@ def _below(n_trials: int, probs: Array, counts: Array) -> Array:
     return np.asarray(binom.cdf(counts[:, :, None], n_trials, probs))
 
 
+def _density(probabilities: Array, n_trials: int, same_totals: bool | None) -> MultinomialDensity:
+    """What a file holds; earlier ones do not say whether all totals were the same."""
+    return MultinomialDensity(probabilities, n_trials, bool(same_totals))
+
+
 class MultinomialRows:
     """Rows of counts to learn from; the prior are pseudo-counts in proportion to those of all rows.
 
@@ -170,6 +176,7 @@ class MultinomialRows:
         self.overall = overall
         complete = self.totals[self.known.all(axis=1)]
         self.n_trials = int(np.median(complete)) if len(complete) else 1
+        self.same_totals = len(complete) > 0 and bool((complete == self.n_trials).all())
         self._log_constant: float | None = None
 
     @property
@@ -217,19 +224,20 @@ class MultinomialRows:
 
     def finished(self, density: MultinomialDensity) -> MultinomialDensity:
         """The same, with the usual total of all rows."""
-        return MultinomialDensity(density.probabilities, self.n_trials)
+        return MultinomialDensity(density.probabilities, self.n_trials, self.same_totals)
 
 
 class Multinomial(DensityEmission):
     """Rows of counts with given totals, with probabilities of the columns in each state."""
 
     name: ClassVar[str] = "multinomial"
-    fills: ClassVar[bool] = False
     density: ClassVar[type] = MultinomialDensity
     density_record: ClassVar[Record] = Record(
         MultinomialDensity,
         Field("probabilities", ArrayField("group column", probabilities)),
         Field("n_trials", integer(0, MOST_TRIALS)),
+        Field("same_totals", flag(), optional=True),
+        make=_density,
     )
 
     def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> Series:
@@ -238,12 +246,33 @@ class Multinomial(DensityEmission):
         check_counts(series.values, self.name)
         return series
 
-    def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
-        """Not available: what is missing is left out of the total of its row."""
-        raise NotAvailableError(
-            "impute would need to know how much of a row's total is missing; posterior and emissions_ tell "
-            "the proportions"
-        )
+    def can_fill(self, parameters: EmissionChain) -> bool:
+        """Where the number of trials is known."""
+        return bool(self.emitted(parameters).same_totals)
+
+    def fill(self, parameters: EmissionChain, rows: Array, posterior: Array) -> Array:
+        """What a row lacks to the number of trials, in proportion to the probabilities of what is missing."""
+        density: MultinomialDensity = self.emitted(parameters)
+        gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
+        if len(gaps) and not density.same_totals:
+            raise NotAvailableError(
+                "impute would need to know how much of a row's total is missing, and rows in training had "
+                "different totals; posterior and emissions_ tell the proportions"
+            )
+        missing = np.isnan(rows[gaps])
+        lacking = density.n_trials - np.where(missing, 0.0, rows[gaps]).sum(axis=1)
+        if (lacking < 0).any():
+            place = int(gaps[int((lacking < 0).argmax())])
+            raise DataError(
+                f"the counts of row {place} sum to {np.nansum(rows[place]):g}, more than the "
+                f"{density.n_trials} trials of each row, so nothing can be missing there"
+            )
+        masses = np.maximum(missing @ density.probabilities.T, _LEAST)  # (row, state)
+        means = (posterior[gaps] / masses) @ density.probabilities * lacking[:, None]
+        means[~(posterior[gaps].sum(axis=1) > 0)] = np.nan
+        filled = rows.copy()
+        filled[gaps] = np.where(missing, means, rows[gaps])
+        return filled
 
     def rows(self, values: Array, settings: HMMSettings) -> MultinomialRows:
         """Counts to learn from."""
@@ -265,6 +294,7 @@ class Multinomial(DensityEmission):
 
         if not hasattr(model, "emissionprob_") or not hasattr(model, "n_trials"):
             return None
-        n_trials = 1 if model.n_trials is None else int(np.median(model.n_trials))
+        totals = np.atleast_1d(1 if model.n_trials is None else model.n_trials)
+        n_trials, same = int(np.median(totals)), bool((totals == totals[0]).all())
         rows = probability_rows(model.emissionprob_, "emissionprob_")
-        return EmissionChain(initial, transitions, MultinomialDensity(rows, n_trials))
+        return EmissionChain(initial, transitions, MultinomialDensity(rows, n_trials, same))

@@ -27,7 +27,6 @@ class Emission(Protocol):
     """One kind of emissions; the table of all is `tacit.sequences.emissions.EMISSIONS`."""
 
     name: ClassVar[str]  # the value of `emissions`
-    fills: ClassVar[bool]  # whether `fill` knows what is missing
     numbers: ClassVar[bool]  # rows of numbers (`Series`), not symbols (`Sequences`)
     learners: ClassVar[tuple[str, ...]]  # the values of `learn`
     kinds: ClassVar[tuple[type, ...]]  # types of parameters
@@ -111,6 +110,10 @@ class Emission(Protocol):
 
     def drawn(self, parameters: Any, rows: NDArray[Any]) -> Any:
         """What `HMM.sample` returns of rows of numbers."""
+        ...
+
+    def can_fill(self, parameters: Any) -> bool:
+        """Whether the model knows what is missing."""
         ...
 
     def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
