@@ -73,6 +73,8 @@ def test_information_criteria_count_parameters_and_positions():
     assert model.bic(SYMBOLS) == pytest.approx(5 * np.log(n) - 2 * total)
     gaussian = tacit.HMM(2).fit(NUMBERS)
     assert gaussian.n_parameters_ == 1 + 2 + 2 + 2
+    stationary = tacit.HMM(2, stationary=True).fit(SYMBOLS)
+    assert stationary.n_parameters_ == 2 + 2  # the start follows from the transitions
     automaton = tacit.ProbabilisticAutomaton(2, "em", tied=False).fit(SYMBOLS)
     assert automaton.n_parameters_ == 1 + 2 * 2 + 2 * 2 * 1
     assert automaton.bic(SYMBOLS) > automaton.aic(SYMBOLS)

@@ -58,8 +58,9 @@ class HMMQueries(CountedSequences):
 
     @property
     def n_parameters_(self) -> int:
-        """Free parameters of the tables or densities."""
-        return int(self._with_states("n_parameters_").n_parameters)
+        """Free parameters; initial probabilities of ``stationary=True`` follow from the transitions."""
+        count = int(self._with_states("n_parameters_").n_parameters)
+        return count - (self.n_states_ - 1 if self.stationary else 0)
 
     @property
     def initial_(self) -> Array:
@@ -286,7 +287,7 @@ class HMMQueries(CountedSequences):
         )
         segments = segments_of(learnt)
         sections += [] if segments is None else [duration_section(segments)]
-        facts = {"free parameters": learnt.n_parameters}
+        facts = {"free parameters": self.n_parameters_}
         return summary_of(
             f"HMM: {learnt.n_states} states, {kind}", self.diagnostics_, sections, facts
         )
