@@ -310,3 +310,11 @@ def test_long_sequences_alone_have_no_string_statistics():
         WeightedAutomaton(statistics="string").fit(letters(rows))
     with pytest.raises(RankError):
         WeightedAutomaton(2, "string", basis=10, scaled=True, mixing=0.1).fit(letters(rows))
+
+
+def test_long_sequences_of_several_letters_are_learnt_by_what_occurs_in_them():
+    letters = np.random.default_rng(0).choice(list("ACGT"), (200, 20)).tolist()
+    model = WeightedAutomaton().fit(letters)  # no matrix of whole strings has a value
+    assert model.diagnostics_["statistics"] != "string"
+    with pytest.raises(RankError, match="no sequence is so short"):
+        WeightedAutomaton(statistics="string").fit(letters)

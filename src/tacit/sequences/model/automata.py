@@ -241,6 +241,8 @@ def _leading(
 def _truncated(matrix: Matrix, rank: int) -> tuple[Array, Array, Array]:
     from scipy.sparse.linalg import svds
 
+    if not abs(matrix).max() > 0:  # no sequence is as short as the strings of the basis
+        return np.eye(matrix.shape[0], rank), np.zeros(rank), np.eye(matrix.shape[1], rank)
     # A fixed start makes the result deterministic.
     left, values, right = svds(matrix, k=rank, v0=np.ones(min(matrix.shape)))
     order = np.argsort(-values, kind="stable")
