@@ -67,6 +67,15 @@ def _shared_length(codes, firsts, lengths, one, other):
 
 
 @njit(cache=True, nogil=True)
+def shared_lengths(codes, firsts, lengths, order):
+    """(sequence,) length of the longest common prefix with the sequence before, of sequences in an order."""
+    n_shared = np.zeros(len(order), dtype=np.int64)
+    for i in range(1, len(order)):
+        n_shared[i] = _shared_length(codes, firsts, lengths, order[i - 1], order[i])
+    return n_shared
+
+
+@njit(cache=True, nogil=True)
 def tree_of(codes, firsts, lengths):
     """Parents, symbols and ends of the nodes of a tree, and the node of each place of the sequences.
 
@@ -78,11 +87,9 @@ def tree_of(codes, firsts, lengths):
     n = len(lengths)
     order = alphabetical(codes, firsts, lengths)
     longest = lengths.max() if n else 0
-    n_shared = np.zeros(n, dtype=np.int64)  # common prefix with the sequence before
+    n_shared = shared_lengths(codes, firsts, lengths, order)
     change = np.zeros(longest + 1, dtype=np.int64)  # of the number of nodes between levels
     for i in range(n):
-        if i:
-            n_shared[i] = _shared_length(codes, firsts, lengths, order[i - 1], order[i])
         change[n_shared[i]] += 1
         change[lengths[order[i]]] -= 1
     unused = np.empty(longest + 1, dtype=np.int64)  # the next node of each level

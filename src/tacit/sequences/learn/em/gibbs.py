@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.sequences.data.sequences import Sequences
-from tacit.sequences.learn.em.automata import AutomatonPrior, filtered
+from tacit.sequences.learn.em.automata import AutomatonPrior
 from tacit.sequences.model.automata import AutomatonTables
-from tacit.sequences.moments.prefixes import PrefixTree
 
 Array = NDArray[np.float64]
 
@@ -23,6 +22,9 @@ Array = NDArray[np.float64]
 # same time than either alone. At most once in so many sweeps, and less often where many states are possible
 # at each position: it takes about a third of the time.
 _SWEEPS_PER_PATH_DRAW = 4
+# The cost of a place and of a row of transitions besides their states, in terms of these.
+_PER_PLACE, _PER_ROW = 60, 20
+_LEAST_PROBABILITY = 1e-30  # lower ones are none where paths are drawn
 # The pseudo-counts of an entry of each table, where they are learnt: a gamma distribution of shape 2 with its
 # mode here, and bounds. With fewer, chains would hardly move.
 _USUAL, _LEAST, _MOST = 0.1, 1e-3, 10.0
@@ -54,12 +56,12 @@ class Sampler:
         learn_prior: bool = False,
     ) -> None:
         self.prior, self.learn_prior = prior, learn_prior
-        self._sequences, self._rng = sequences, rng
+        self._rng = rng
+        self._sequences, self._n_shared = _in_order(sequences)
         self._groups = tables.layout.groups
         self._shape = tables.n_states, tables.n_symbols, len(tables.transitions)
-        self._tree, self._places = PrefixTree.placed(sequences)
-        self._codes = sequences.codes.astype(np.int32)
-        self._paths = np.zeros(len(self._places), dtype=np.int32)
+        self._codes = self._sequences.codes.astype(np.int32)
+        self._paths = np.zeros(len(self._codes) + len(sequences.lengths), dtype=np.int32)
         self._n_sweeps, self._next_path_draw = 0, 0
         self._counts: tuple[NDArray[Any], ...] = ()
         self._draw_paths(tables)
@@ -76,21 +78,15 @@ class Sampler:
             if self._n_sweeps >= self._next_path_draw:
                 self._draw_paths(self._drawn_tables())
             self._n_sweeps += 1
-            starts, shown, into, out_of, left, moved = self._counts
-            uniforms = self._rng.random(len(self._paths), dtype=np.float32)
             changed = sweep(
                 self._paths,
                 self._codes,
                 self._sequences.ends,
                 self._groups,
-                starts,
-                shown,
-                into,
-                out_of,
-                left,
-                moved,
+                self._shape[0],
+                *self._counts,
                 prior,
-                uniforms,
+                self._rng.random(len(self._paths), dtype=np.float32),
             )
             if self.learn_prior and self._n_sweeps % _SWEEPS_PER_PRIOR == 0:
                 self.prior = self._learnt_prior()
@@ -98,9 +94,9 @@ class Sampler:
 
     def tables(self) -> AutomatonTables:
         """The posterior mean of the tables given the current paths."""
-        starts, emissions, transitions = (counts.astype(np.float64) for counts in self._counts[:3])
+        starts, emissions, transitions = (counts.astype(np.float64) for counts in self._tables())
         starts += self.prior.initial
-        emit = np.ascontiguousarray(emissions.T) + self.prior.emit
+        emit = np.ascontiguousarray(emissions) + self.prior.emit
         transitions += self.prior.move
         return AutomatonTables(
             starts / starts.sum(),
@@ -108,25 +104,27 @@ class Sampler:
             transitions / transitions.sum(axis=2, keepdims=True),
         )
 
+    def _tables(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Counts of (state,) starts, of (state, symbol + 1) and of (group, state, next state)."""
+        n_into, n_emit = self._counts[0], self._counts[2]
+        k, _, n_groups = self._shape
+        return n_into[-1, :k], n_emit[:, :k].T, n_into[:-1, :k].reshape(n_groups, k, k)
+
     def _learnt_prior(self) -> AutomatonPrior:
-        starts, emissions, transitions = self._counts[:3]
+        starts, emissions, transitions = self._tables()
         return AutomatonPrior(
             learnt_pseudo_count(starts[None], self.prior.initial),
-            learnt_pseudo_count(emissions.T, self.prior.emit),
+            learnt_pseudo_count(emissions, self.prior.emit),
             learnt_pseudo_count(transitions, self.prior.move),
         )
 
     def _drawn_tables(self) -> AutomatonTables:
         """Tables drawn from their posterior given the current paths."""
-        initial_counts, emission_counts, transition_counts = self._counts[:3]
         draw = self._rng.standard_gamma
+        priors = (self.prior.initial, self.prior.emit, self.prior.move)
         initial, emit, transitions = (
             np.maximum(draw(counts.astype(np.float64) + pseudo), 1e-300)
-            for counts, pseudo in (
-                (initial_counts, self.prior.initial),
-                (np.ascontiguousarray(emission_counts.T), self.prior.emit),
-                (transition_counts, self.prior.move),
-            )
+            for counts, pseudo in zip(self._tables(), priors, strict=True)
         )
         return AutomatonTables(
             initial / initial.sum(),
@@ -136,60 +134,79 @@ class Sampler:
 
     def _draw_paths(self, tables: AutomatonTables) -> None:
         """Draw the path of each sequence, and its missing symbols, given tables."""
-        from tacit.sequences.loops.automata import SKIPPED, draw_paths, draw_symbols
+        from tacit.sequences.loops.gibbs import draw_paths, draw_symbols
 
-        emit, transitions = (
-            np.ascontiguousarray(tables.emit),
-            np.ascontiguousarray(tables.transitions),
+        k, _, n_groups = self._shape
+        emit = self._wide(tables.emit.T)
+        onwards, backwards = (
+            self._wide(table.reshape(n_groups * k, k))
+            for table in (tables.transitions, tables.transitions.transpose(0, 2, 1))
         )
-        states, _ = filtered(tables, self._tree)
-        draw_paths(
-            tables.initial,
+        codes, ends = self._sequences.codes, self._sequences.ends
+        longest = int(self._sequences.lengths.max(initial=0))
+        n_rows = draw_paths(
+            self._wide(tables.initial[None])[0],
             emit,
-            transitions,
+            onwards,
+            backwards,
+            codes,
+            ends,
             self._groups,
-            self._sequences.codes,
-            self._sequences.ends,
-            self._places,
-            states,
-            self._rng.random(len(self._places)),
+            self._n_shared,
+            self._rng.random(len(self._paths), dtype=np.float32),
+            np.empty((longest + 1, emit.shape[1]), dtype=np.float32),
             self._paths,
         )
-        if (self._sequences.codes < 0).any():
+        if (codes < 0).any():
+            uniforms = self._rng.random(len(codes), dtype=np.float32)
             draw_symbols(
-                emit,
-                transitions,
-                self._groups,
-                self._sequences.codes,
-                self._sequences.ends,
-                self._paths,
-                self._rng.random(len(self._codes)),
-                self._codes,
+                emit, backwards, self._groups, codes, ends, self._paths, uniforms, self._codes
             )
         self._counts = self._tallied()
         # The cost of both, in products; paths only visit states that are possible.
-        k = tables.n_states
-        path_products = int((states > SKIPPED).sum()) * k
-        state_products = 2 * len(self._paths) * (k + 20)
+        n_places = len(self._paths)
+        path_cost = n_rows * (k + _PER_ROW) + 3 * n_places * (k + _PER_PLACE)
+        sweep_cost = n_places * (k + _PER_PLACE)
         self._next_path_draw = self._n_sweeps + max(
-            _SWEEPS_PER_PATH_DRAW, round(2 * path_products / state_products)
+            _SWEEPS_PER_PATH_DRAW, round(2 * path_cost / max(sweep_cost, 1))
         )
+
+    def _wide(self, table: Array) -> NDArray[np.float32]:
+        """(row, state) in single precision, filled up with zeros to a multiple of the lanes; no tiny numbers.
+
+        Vector instructions are slow with numbers that are nearly zero.
+        """
+        out = self._zeros(len(table))
+        out[:, : table.shape[1]] = np.where(table > _LEAST_PROBABILITY, table, 0.0)
+        return out
+
+    def _zeros(self, n_rows: int) -> NDArray[np.float32]:
+        from tacit.sequences.loops.gibbs import LANES
+
+        return np.zeros((n_rows, -(-self._shape[0] // LANES) * LANES), dtype=np.float32)
 
     def _tallied(self) -> tuple[NDArray[Any], ...]:
         from tacit.sequences.loops.gibbs import tally
 
         k, n_symbols, n_groups = self._shape
-        shapes: tuple[tuple[int, ...], ...] = (
-            (k,),
-            (n_symbols + 1, k),
-            (n_groups, k, k),
-            (n_groups, k, k),
-            (k,),
-            (n_groups, k),
+        rows = n_groups * k + 1
+        n_into, n_from, n_emit, n_visits, n_out = map(
+            self._zeros, (rows, rows, n_symbols + 1, 1, n_groups)
         )
-        counts = tuple(np.zeros(shape, dtype=np.float32) for shape in shapes)
-        tally(self._paths, self._codes, self._sequences.ends, self._groups, *counts)
+        n_from[-1] = 1.0
+        counts = n_into, n_from, n_emit, n_visits[0], n_out
+        tally(self._paths, self._codes, self._sequences.ends, self._groups, k, *counts)
         return counts
+
+
+def _in_order(sequences: Sequences) -> tuple[Sequences, NDArray[np.int64]]:
+    """Sequences in alphabetical order, and how much of each is in common with the one before."""
+    from tacit.sequences.loops.prefixes import alphabetical, shared_lengths
+
+    lengths = np.asarray(sequences.lengths, dtype=np.int64)
+    order = alphabetical(sequences.codes, sequences.ends[:-1], lengths)
+    n_shared = shared_lengths(sequences.codes, sequences.ends[:-1], lengths, order)
+    return sequences.take(order), n_shared
 
 
 def learnt_pseudo_count(
