@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tacit.core.arguments import check_choice, check_count, check_flag, check_number, seed_from
 from tacit.core.encoders.kernel_shapes import RBF, kernel_of
 from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
-from tacit.core.limits import shown
 from tacit.core.threads import n_threads, one_blas_thread
 from tacit.errors import ArgumentError
 from tacit.numbers.learn.bins import BinOptions, LearntTree, learn_in_bins
@@ -17,7 +15,7 @@ from tacit.numbers.learn.experts.fit import fit_experts
 from tacit.numbers.learn.kernels import KernelOptions, learn_by_kernels
 from tacit.numbers.learn.presets import blends, check_preset, families_of, uses_normal_scores
 from tacit.numbers.learn.printed_kernels import learn_kernels_as_printed
-from tacit.numbers.structure.groups import Units
+from tacit.numbers.structure.groups import Units, check_groups
 from tacit.trees.learn.fit import keep
 from tacit.trees.learn.kernel_metric import PRINTED_TOLERANCE
 from tacit.trees.learn.number_features import TOLERANCE
@@ -90,10 +88,7 @@ def settings_of(model: KernelTree) -> Settings:
         raise ArgumentError(
             f"kernel={model.kernel!r} with learn={model.learn!r}; kernels belong to learn='spectral'"
         )
-    if model.groups is not None and not isinstance(model.groups, Mapping):
-        raise ArgumentError(
-            f"groups={shown(model.groups)}; give the columns of each group, by name"
-        )
+    check_groups(model.groups)
     if model.groups and model.learn != "spectral":
         raise ArgumentError(
             f"groups with learn={model.learn!r}; groups of columns are learnt by learn='spectral' only"

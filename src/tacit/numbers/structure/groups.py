@@ -16,12 +16,21 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.vector_kernels import VectorKernelEncoder
 from tacit.core.input.mixed_table import MixedSchema
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.messages.network import Network, Pointwise
 from tacit.messages.rooted_tree import RootedTree
 from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
+
+
+def check_groups(groups: Any) -> None:
+    """Raise an `ArgumentTypeError` unless groups are None or a mapping."""
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ArgumentTypeError(
+            f"groups={shown(groups)}; give a mapping of name to columns, {{'position': ['x', 'y']}}"
+        )
 
 
 @dataclass(frozen=True)
@@ -45,14 +54,13 @@ class Units:
         ArgumentError, ArgumentTypeError
             A group is empty, has the name of a column, or holds categories or a column of another group.
         """
-        if groups is not None and not isinstance(groups, Mapping):
-            raise ArgumentTypeError(
-                f"groups={groups!r}; give a mapping of name to columns, {{'position': ['x', 'y']}}"
-            )
+        check_groups(groups)
         group_of: dict[int, str] = {}
         for name, members in (groups or {}).items():
             if isinstance(members, str) or not np.iterable(members) or not len(members):
-                raise ArgumentError(f"group {name!r} is {members!r}; give a list of columns")
+                raise ArgumentError(
+                    f"group {shown(name)} is {shown(members)}; give a list of columns"
+                )
             if str(name) in schema.names and len(members) > 1:
                 raise ArgumentError(f"group {name!r} has the name of a column; give it another")
             for member in members:
