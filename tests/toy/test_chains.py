@@ -255,14 +255,16 @@ def test_an_alias_table_holds_the_probabilities_it_was_made_of(weights, seed):
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (lambda: random_hmm(0, 3), "at least one state"),
+        (lambda: random_hmm(0, 3), "n_states=0; give an integer of at least 1"),
         (lambda: random_hmm(2, 3, stay=1.5), "between 0 and 1"),
-        (lambda: random_automaton(2, 0), "at least one state"),
-        (lambda: random_automaton(2, 2, mean_length=0), "mean length above zero"),
-        (lambda: repeating_process(0), "at least once"),
-        (lambda: random_hmm(2, 3, random_state=0).sample(2, -1), "length -1"),
+        (lambda: random_automaton(2, 0), "n_symbols=0; give"),
+        (lambda: random_automaton(2, 2, mean_length=0), "mean_length=0; give a positive number"),
+        (lambda: repeating_process(0), "n_before=0; give"),
+        (lambda: random_hmm(2, 3, random_state=0).sample(2, -1), "length=-1; give"),
+        (lambda: random_hmm(2, 3, random_state=0).sample(2, [3, -1]), "cannot have length -1"),
+        (lambda: random_hmm(2, 3, random_state=0).sample(2, [3, 4, 5]), "one for each of the 2 seq"),
         (lambda: random_hmm(2, 3, random_state=0).window_table(3, 2), "no windows of width 3"),
-        (lambda: random_automaton(2, 2, random_state=0).statistics("suffix"), "string, prefix, sub"),
+        (lambda: random_automaton(2, 2, random_state=0).statistics("suffix"), "Choose one of 'string'"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_refused(ask, words):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracles.enumeration import enumerated_joint, summed_to
-from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.errors import ArgumentError, ArgumentTypeError, TooExpensiveError
 from tacit.toy import (
     ExactMoments,
     exact_marginal,
@@ -87,6 +87,8 @@ def test_leaves_that_are_repeated_or_unknown_are_refused():
     for leaves in ([0, 0], [99], [-1]):
         with pytest.raises(ArgumentError, match="different leaves"):
             exact_marginal(tables, leaves)
+    with pytest.raises(ArgumentTypeError, match="an array for each node"):
+        exact_marginal(tables, [0], [np.ones(3)])
 
 
 def test_tables_are_distributions_and_copies_are_identities():
@@ -110,9 +112,9 @@ def test_states_may_be_given_by_name_or_in_order():
     assert np.array_equal(by_name.values, in_order.values)
     with pytest.raises(ArgumentError, match="lacks 'g'"):
         random_tables(tree, 3, {"h": 4})
-    with pytest.raises(ArgumentError, match="4 leaves and 2 hidden"):
+    with pytest.raises(ArgumentError, match="cards has 2 numbers; give one for all, or 4"):
         random_tables(tree, [3, 3], 2)
-    with pytest.raises(ArgumentError, match="at least one state"):
+    with pytest.raises(ArgumentError, match="n_states=0; give an integer of at least 1"):
         random_tables(tree, 3, 0)
 
 

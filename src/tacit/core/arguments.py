@@ -53,12 +53,19 @@ def near_to(value: object, known: Iterable[Any]) -> list[Any]:
 
 
 def check_count(
-    name: str, value: Any, *, none_is: str | None = None, word: str | None = None
+    name: str,
+    value: Any,
+    *,
+    least: int = 1,
+    none_is: str | None = None,
+    word: str | None = None,
 ) -> None:
     """Raise an `ArgumentError` unless a value is an integer of at least one.
 
     Parameters
     ----------
+    least : int
+        The smallest integer that is allowed.
     none_is : str, optional
         What None stands for, where it is allowed too.
     word : str, optional
@@ -66,10 +73,10 @@ def check_count(
     """
     if (value is None and none_is is not None) or (isinstance(value, str) and value == word):
         return
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         other = "" if none_is is None else f", or None for {none_is}"
         other += "" if word is None else f", or {word!r}"
-        raise ArgumentError(f"{name}={shown(value)}; give an integer of at least 1{other}")
+        raise ArgumentError(f"{name}={shown(value)}; give an integer of at least {least}{other}")
     _check_most(name, value)
 
 
@@ -79,6 +86,12 @@ def check_flag(name: str, value: Any, *, word: str | None = None) -> None:
         return
     choices = "True or False" if word is None else f"True, False or {word!r}"
     raise ArgumentError(f"{name}={shown(value)}; give {choices}")
+
+
+def check_kind(name: str, value: Any, kind: type | tuple[type, ...], advice: str) -> None:
+    """Raise an `ArgumentTypeError` that says what to give unless a value is of a class."""
+    if not isinstance(value, kind):
+        raise ArgumentTypeError(f"{name}={shown(value)}; give {advice}")
 
 
 def check_function(value: Any) -> None:

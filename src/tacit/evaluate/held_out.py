@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.errors import ArgumentError
+from tacit.core.limits import shown
+from tacit.errors import ArgumentError, ArgumentTypeError
 
 Array = NDArray[np.float64]
 
@@ -66,8 +67,7 @@ def kl(log_prob_true: ArrayLike, log_prob: ArrayLike) -> float:
 
 
 def _checked(log_prob_true: ArrayLike, other: ArrayLike) -> tuple[Array, Array]:
-    truth = np.asarray(log_prob_true, dtype=np.float64)
-    numbers = np.asarray(other, dtype=np.float64)
+    truth, numbers = _numbers(log_prob_true), _numbers(other)
     if truth.ndim != 1 or truth.shape != numbers.shape or len(truth) == 0:
         raise ArgumentError(
             f"one number per row is needed for truth and estimate, not {truth.shape} and "
@@ -78,3 +78,12 @@ def _checked(log_prob_true: ArrayLike, other: ArrayLike) -> tuple[Array, Array]:
     if np.isnan(numbers).any():
         raise ArgumentError("the estimate is NaN at some row; repair it first")
     return truth, numbers
+
+
+def _numbers(values: ArrayLike) -> Array:
+    try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers")
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentTypeError(f"{shown(values)} is given; give a number for each row") from error

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tacit.core.arguments import check_flag, check_kind
+from tacit.core.limits import shown
+from tacit.errors import ArgumentTypeError
 from tacit.parsing.data.grammar_input import prepared_trees, tree_list
 from tacit.parsing.query.brackets import LENGTHS, BracketScores, gold_spans, scores_by_length
 from tacit.parsing.query.labelled_brackets import LabelledScore, labelled_score
@@ -29,6 +32,13 @@ def parser_scores(
     lengths : sequence of int or None
         None for sentences of any length.
     """
+    from tacit.parsing.constituent_context import ConstituentContextModel
+    from tacit.parsing.span_parser import SpanParser
+
+    parsers = (SpanParser, ConstituentContextModel)
+    check_kind("model", model, parsers, "a SpanParser or a ConstituentContextModel")
+    if not isinstance(lengths, Sequence) or isinstance(lengths, str):
+        raise ArgumentTypeError(f"lengths={shown(lengths)}; give a list of numbers of words")
     gold = tree_list(trees)
     brackets = [parse.spans for parse in model.predict(gold)]
     return scores_by_length(brackets, [gold_spans(tree) for tree in gold], lengths)
@@ -48,6 +58,10 @@ def grammar_scores(
     convention : {"all", "evalb"}
         See `labelled_score`.
     """
+    from tacit.parsing.latent_pcfg import LatentPCFG
+
+    check_kind("model", model, LatentPCFG, "a LatentPCFG")
+    check_flag("given_tags", given_tags)
     gold = prepared_trees(trees)
     sentences = [
         [(word, tag if given_tags else None) for word, tag in tree.leaves()] for tree in gold

@@ -8,6 +8,7 @@ from math import exp, inf, sqrt
 from typing import Any
 
 from tacit.core.arguments import check_count, check_number
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.evaluate.bound_constants import (
     HmmConstants,
@@ -27,6 +28,7 @@ from tacit.evaluate.bound_formulas import (
 )
 
 _LARGEST_LOG = 709.0  # of a double
+_LARGEST_ERROR = 2  # the sum of |P̂(x) - P(x)| where P(x) is zero for all x that P̂ expects
 _FACTOR = "the factor in O(...), taken as 1"
 _LEAVES = "which leaves stand for the sides of an edge: those with the largest singular values"
 
@@ -116,7 +118,7 @@ def sample_size_bounds(
         `LatentTree` or `LatentClass` of one tree), a graph (`tacit.toy.GraphModel`), or a hidden Markov model
         of symbols (`tacit.toy.HmmModel`, a fitted `HMM`).
     error : float
-        The error that is allowed, above 0.
+        The error that is allowed, above 0 and at most 2.
     failure : float
         The probability that it is exceeded, between 0 and 1.
     length : int
@@ -149,6 +151,10 @@ def sample_size_bounds(
     from tacit.trees.latent_tree import LatentTree
 
     _check_precision(error, failure)
+    if error > _LARGEST_ERROR:
+        raise ArgumentError(
+            f"error={shown(error)}; give at most {_LARGEST_ERROR}: no sum is larger"
+        )
     check_count("length", length)
     # Tables of other estimators are about bins of numbers or joint states.
     is_known = not hasattr(model, "fit") or isinstance(model, (HMM, LatentClass, LatentTree))

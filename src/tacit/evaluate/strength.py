@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.core.arguments import check_kind
 from tacit.messages.network import Tables
 
 
@@ -32,6 +33,7 @@ def edge_correlations(tables: Tables) -> dict[frozenset[str], float]:
     >>> edge_correlations(tables)[frozenset("ab")]
     0.8
     """
+    check_kind("tables", tables, Tables, "tables of a tree, such as those of tacit.toy models")
     tree = tables.tree
     copies = tree.copy_of.tolist()
     correlations: dict[frozenset[str], float] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.arguments import check_flag, check_kind
 from tacit.errors import ArgumentError, TopologyError
 from tacit.messages.network import Tables
 from tacit.trees.structure.rooting import walk
@@ -12,6 +13,8 @@ from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
 Permutation = NDArray[np.int64]
+
+_TREE = "a Topology, such as Topology.from_newick reads"
 
 
 def splits(topology: Topology) -> set[frozenset[str]]:
@@ -28,6 +31,7 @@ def splits(topology: Topology) -> set[frozenset[str]]:
     >>> sorted(sorted(side) for side in splits(tree))
     [['b'], ['b', 'c', 'd'], ['c'], ['c', 'd'], ['d']]
     """
+    check_kind("topology", topology, Topology, _TREE)
     tree = topology.contracted()
     first = min(tree.observed)
     above = walk(tree.neighbours, first)
@@ -70,6 +74,7 @@ def robinson_foulds(one: Topology, other: Topology, *, normalised: bool = False)
     >>> robinson_foulds(tree, better), robinson_foulds(tree, tree)
     (2.0, 0.0)
     """
+    check_flag("normalised", normalised)
     _check_same_variables(one, other)
     first, second = splits(one), splits(other)
     distance = len(first ^ second)
@@ -107,6 +112,7 @@ def hop_error(one: Topology, other: Topology, *, mean: bool = False) -> float:
     >>> round(hop_error(tree, other), 6), hop_error(tree, tree)
     (3.333333, 0.0)
     """
+    check_flag("mean", mean)
     _check_same_variables(one, other)
     names = sorted(one.observed)
     if len(names) < 2:
@@ -131,6 +137,8 @@ def _hops(tree: Topology, names: list[str]) -> Array:
 
 
 def _check_same_variables(one: Topology, other: Topology) -> None:
+    check_kind("one", one, Topology, _TREE)
+    check_kind("other", other, Topology, _TREE)
     if set(one.observed) != set(other.observed):
         odd = sorted(set(one.observed) ^ set(other.observed))
         raise TopologyError(
@@ -162,24 +170,19 @@ def align_states(tables: Tables, reference: Tables) -> Tables:
     ArgumentError
         The trees or the numbers of states differ.
     """
-    mine, theirs = tables.tree, reference.tree
-    same_tree = mine.names == theirs.names and np.array_equal(mine.parent, theirs.parent)
-    if not same_tree or tables.layout.n_states != reference.layout.n_states:
-        raise ArgumentError(
-            "states can be aligned only on equal trees with equal numbers of states"
-        )
     orders = state_orders(tables, reference)
     moved = []
-    for node, above in enumerate(mine.parent.tolist()):
+    for node, above in enumerate(tables.tree.parent.tolist()):
         table = tables.table(node)[:, orders[node]]
         moved.append(table if above < 0 else table[orders[above]])
-    return Tables.of(mine, moved)
+    return Tables.of(tables.tree, moved)
 
 
 def state_orders(tables: Tables, reference: Tables) -> list[Permutation]:
     """For each node, which of its states stands for each of the reference's, in their order."""
     from scipy.optimize import linear_sum_assignment
 
+    _check_alike(tables, reference)
     tree = tables.tree
     orders = [np.arange(n, dtype=np.int64) for n in tables.layout.n_states]
     mine, theirs = _profiles(tables), _profiles(reference)
@@ -188,6 +191,17 @@ def state_orders(tables: Tables, reference: Tables) -> list[Permutation]:
             gap = theirs[node][:, None, :] - mine[node][None, :, :]
             orders[node] = linear_sum_assignment((gap**2).sum(axis=2))[1]
     return orders
+
+
+def _check_alike(tables: Tables, reference: Tables) -> None:
+    for name, value in (("tables", tables), ("reference", reference)):
+        check_kind(name, value, Tables, "tables of a tree, such as those of tacit.toy models")
+    mine, theirs = tables.tree, reference.tree
+    same_tree = mine.names == theirs.names and np.array_equal(mine.parent, theirs.parent)
+    if not same_tree or tables.layout.n_states != reference.layout.n_states:
+        raise ArgumentError(
+            "states can be aligned only on equal trees with equal numbers of states"
+        )
 
 
 def _profiles(tables: Tables) -> list[Array]:

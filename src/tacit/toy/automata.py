@@ -14,15 +14,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.core.arguments import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_kind,
+    check_number,
+    generator_from,
+)
 from tacit.sequences.data.sequences import Sequences
+from tacit.toy.arguments import (
+    MOST_AXES,
+    MOST_CELLS,
+    MOST_NODES,
+    check_samples,
+    check_size,
+    check_strings,
+)
 from tacit.toy.drawing import AliasTable
 
 Array = NDArray[np.float64]
 String = Sequence[int]
 
 STATISTICS = ("string", "prefix", "substring")
-_MOST_CELLS = 10**7
+_LONGEST = 1000  # string of one symbol in the list of all
 
 
 def all_strings(n_symbols: int, length: int) -> list[tuple[int, ...]]:
@@ -33,8 +48,8 @@ def all_strings(n_symbols: int, length: int) -> list[tuple[int, ...]]:
     >>> all_strings(2, 2)
     [(), (0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1)]
     """
-    if n_symbols**length > _MOST_CELLS:
-        raise TooExpensiveError(f"{n_symbols}^{length} strings are too many; give a shorter length")
+    check_count("n_symbols", n_symbols)
+    check_strings(n_symbols, length, _LONGEST)
     symbols = range(n_symbols)
     return [string for width in range(length + 1) for string in product(symbols, repeat=width)]
 
@@ -74,10 +89,7 @@ class ExactStrings:
     def table(self, length: int) -> Array:
         """(symbol, ...) the number of every string of a length: an axis for each position."""
         n_symbols, n_states = self.steps.shape[:2]
-        if n_symbols**length * n_states > _MOST_CELLS:
-            raise TooExpensiveError(
-                f"a table of all {n_symbols}^{length} strings is too large; give a shorter length"
-            )
+        check_strings(n_symbols, length, MOST_AXES, n_states)
         states = self.initial[None]
         for _ in range(length):
             states = np.einsum("sm,amn->san", states, self.steps).reshape(-1, n_states)
@@ -128,15 +140,15 @@ class AutomatonModel:
             somewhere in a string, expected (which may be more than one; for the empty string it is the mean
             length and one).
         """
-        if kind not in STATISTICS:
-            raise ArgumentError(f"there is no {kind!r}; there are {', '.join(STATISTICS)}")
+        check_choice("kind", kind, STATISTICS)
         initial = self.initial @ self.visits if kind == "substring" else self.initial
         stop = self.stop if kind == "string" else np.asarray(self.visits @ self.stop)
         return ExactStrings(initial, self.steps, stop)
 
     def sample(self, n_samples: int, random_state: Any = None) -> Sequences:
         """Strings drawn from the automaton."""
-        rng = np.random.default_rng(random_state)
+        check_samples(n_samples, self.mean_length)
+        rng = generator_from(random_state)
         k, n_symbols = self.n_states, self.n_symbols
         transitions = self.steps.transpose(1, 0, 2).reshape(k, -1)  # (state, symbol and next state)
         table = AliasTable.of(np.column_stack([transitions, self.stop]))
@@ -155,6 +167,7 @@ class AutomatonModel:
 
     def log_prob(self, sequences: Sequences) -> Array:
         """The true natural-log probability of each string; -1 is missing and summed out."""
+        check_kind("sequences", sequences, Sequences, "Sequences, such as `sample` draws")
         steps = np.concatenate([self.steps, self.steps.sum(axis=0, keepdims=True)])
         log_probs = np.zeros(len(sequences.lengths))
         state = np.tile(self.initial, (len(log_probs), 1))
@@ -201,12 +214,14 @@ def random_automaton(
     >>> bool(model.mean_length > 1), model.sample(5, random_state=1).lengths.shape
     (True, (5,))
     """
-    if min(n_states, n_symbols) < 1 or mean_length <= 0:
-        raise ArgumentError(
-            f"n_states={n_states}, n_symbols={n_symbols}, mean_length={mean_length}: give at least one state "
-            f"and one symbol, and a mean length above zero"
-        )
-    rng = np.random.default_rng(random_state)
+    check_count("n_states", n_states)
+    check_count("n_symbols", n_symbols)
+    check_size("cells of the steps", n_symbols * n_states**2, MOST_CELLS)
+    check_number("concentration", concentration, positive=True)
+    check_number("mean_length", mean_length, positive=True)
+    check_size("symbols of a string", mean_length, MOST_NODES)
+    check_flag("deterministic", deterministic)
+    rng = generator_from(random_state)
     stop = np.minimum(rng.uniform(0.5, 1.5, n_states) / (mean_length + 1), 1.0)
     steps = np.zeros((n_symbols, n_states, n_states))
     if deterministic:

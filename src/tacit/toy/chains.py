@@ -13,14 +13,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.core.arguments import (
+    check_count,
+    check_flag,
+    check_kind,
+    check_number,
+    check_rows,
+    generator_from,
+)
+from tacit.core.limits import shown
+from tacit.errors import ArgumentError
 from tacit.sequences.data.sequences import Codes, Integers, Sequences
 from tacit.sequences.model.chains import ChainTables
+from tacit.toy.arguments import (
+    MOST_AXES,
+    MOST_CELLS,
+    check_probability,
+    check_samples,
+    check_size,
+    check_strings,
+)
 from tacit.toy.drawing import AliasTable
 
 Array = NDArray[np.float64]
 
-_MOST_CELLS = 10**7
 # So many sequences are drawn at once: what they need stays in the processor's cache.
 _BLOCK = 2**13
 
@@ -89,8 +105,8 @@ class HmmModel:
         self, n_samples: int, length: Any = 20, random_state: Any = None
     ) -> tuple[Sequences, Codes]:
         """Sequences drawn from the model, and the (position,) states that they went through."""
-        rng = np.random.default_rng(random_state)
         lengths = _lengths(n_samples, length)
+        rng = generator_from(random_state)
         first = np.cumsum(lengths) - lengths  # where each sequence begins
         order = np.argsort(-lengths, kind="stable")  # those that go on the longest stand in front
         codes, states = np.empty((2, int(lengths.sum())), dtype=np.int32)
@@ -116,6 +132,7 @@ class HmmModel:
         """The true natural-log probability of each sequence; -1 is missing and summed out."""
         from tacit.sequences.loops.forward_backward import forward
 
+        check_kind("sequences", sequences, Sequences, "Sequences, such as `sample` draws")
         likelihoods = np.ones((sequences.n_positions, self.n_states))
         is_observed = sequences.codes >= 0
         likelihoods[is_observed] = self.emissions.T[sequences.codes[is_observed]]
@@ -141,7 +158,10 @@ class HmmModel:
         The mean over all windows of that width: it sums to one. With a stationary start it is the same for
         every length.
         """
-        if not 1 <= width <= length:
+        check_count("width", width)
+        check_count("length", length)
+        check_size("positions", length, MOST_CELLS)
+        if width > length:
             raise ArgumentError(f"sequences of length {length} have no windows of width {width}")
         now, mean = self.tables.initial, np.zeros(self.n_states)
         for _ in range(length - width + 1):
@@ -155,10 +175,7 @@ class HmmModel:
 
     def _table(self, initial: Array, width: int) -> Array:
         n = self.n_symbols
-        if n**width * self.n_states > _MOST_CELLS:
-            raise TooExpensiveError(
-                f"a table of all {n}^{width} strings is too large; give a shorter length"
-            )
+        check_strings(n, width, MOST_AXES, self.n_states)
         states = initial[None]  # (string, state)
         for _ in range(width):
             states = np.einsum("sm,amn->san", states, self.steps).reshape(-1, self.n_states)
@@ -166,10 +183,23 @@ class HmmModel:
 
 
 def _lengths(n_samples: int, length: Any) -> Integers:
-    lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (n_samples,)).copy()
+    check_rows("n_samples", n_samples)
+    if not np.iterable(length):
+        check_rows("length", length)
+        check_samples(n_samples, length)
+        return np.full(n_samples, length, dtype=np.int64)
+    try:
+        lengths = np.asarray(length)
+    except ValueError:  # lists of several lengths
+        lengths = np.empty(())
+    if lengths.shape != (n_samples,) or lengths.dtype.kind not in "iu":
+        raise ArgumentError(
+            f"length={shown(length)}; give an integer, or one for each of the {n_samples} sequences"
+        )
     if (lengths < 0).any():
         raise ArgumentError(f"a sequence cannot have length {int(lengths.min())}")
-    return lengths
+    check_samples(n_samples, float(lengths.mean(dtype=np.float64)) if n_samples else 0)
+    return lengths.astype(np.int64)
 
 
 def random_hmm(
@@ -203,12 +233,14 @@ def random_hmm(
     >>> model.sample(4, 10, random_state=1).lengths.tolist()
     [10, 10, 10, 10]
     """
-    if min(n_states, n_symbols) < 1 or not 0 <= stay <= 1:
-        raise ArgumentError(
-            f"n_states={n_states}, n_symbols={n_symbols}, stay={stay}: give at least one state and one "
-            f"symbol, and a probability of staying between 0 and 1"
-        )
-    rng = np.random.default_rng(random_state)
+    check_count("n_states", n_states)
+    check_count("n_symbols", n_symbols)
+    check_size("cells of the tables", n_states * (n_states + n_symbols), MOST_CELLS)
+    check_number("emission_concentration", emission_concentration, positive=True)
+    check_number("transition_concentration", transition_concentration, positive=True)
+    check_probability("stay", stay)
+    check_flag("stationary", stationary)
+    rng = generator_from(random_state)
     emissions = rng.dirichlet(np.full(n_symbols, emission_concentration), size=n_states)
     drawn = rng.dirichlet(np.full(n_states, transition_concentration), size=n_states)
     initial = rng.dirichlet(np.ones(n_states))
@@ -238,8 +270,9 @@ def repeating_process(n_before: int = 2, *, stationary: bool = False) -> HmmMode
     >>> model.n_states, model.symbols
     (6, ('A', 'X', 'Y'))
     """
-    if n_before < 1:
-        raise ArgumentError(f"A comes at least once, not n_before={n_before} times")
+    check_count("n_before", n_before)
+    check_size("cells of the tables", 4 * (n_before + 1) ** 2, MOST_CELLS)
+    check_flag("stationary", stationary)
     around = n_before + 1
     transitions = np.asarray(
         np.kron(np.eye(2), np.roll(np.eye(around), 1, axis=1)), dtype=np.float64

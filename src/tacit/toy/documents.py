@@ -7,9 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.core.arguments import (
+    check_count,
+    check_flag,
+    check_kind,
+    check_number,
+    generator_from,
+)
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError
 from tacit.topics.data.documents import Documents
 from tacit.topics.model.topics import Topics
+from tacit.toy.arguments import MOST_CELLS, check_probability, check_samples, check_size
 
 Array = NDArray[np.float64]
 
@@ -42,7 +51,12 @@ def random_topics(
     >>> topics.words.shape, topics.alpha0
     ((3, 50), 1.0)
     """
-    rng = np.random.default_rng(random_state)
+    check_count("n_topics", n_topics)
+    check_count("n_words", n_words)
+    check_size("cells of the topics", n_topics * n_words, MOST_CELLS)
+    check_number("concentration", concentration, positive=True)
+    check_flag("zipf", zipf)
+    rng = generator_from(random_state)
     prior = 1 / np.arange(1, n_words + 1) if zipf else np.ones(n_words)
     words = rng.dirichlet(concentration * n_words * prior / prior.sum(), size=n_topics)
     alphas = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (n_topics,))
@@ -72,12 +86,17 @@ def sample_documents(
     """
     from tacit.topics.query.documents import sample_documents as drawn_documents
 
-    rng = np.random.default_rng(random_state)
-    low, high = (length, length) if np.ndim(length) == 0 else length
-    if not 0 < low <= high:
+    check_kind("topics", topics, Topics, "Topics, such as those of random_topics")
+    pair = length if isinstance(length, tuple | list) else (length, length)
+    for number in pair:
+        check_count("length", number)
+    if len(pair) != 2 or pair[0] > pair[1]:
         raise ArgumentError(
-            f"length={length}; give a positive number, or two with the smaller first"
+            f"length={shown(length)}; give a positive integer, or two with the smaller first"
         )
+    low, high = pair
+    check_samples(n_samples, high)
+    rng = generator_from(random_state)
     lengths = rng.integers(low, high + 1, size=n_samples)
     counts = drawn_documents(topics, lengths, rng)
     words = tuple(f"w{word}" for word in range(topics.n_words))
@@ -90,7 +109,10 @@ def add_spam(
     """The documents, and more documents that each repeat one word."""
     from scipy.sparse import csr_array, vstack
 
-    spam_words = np.random.default_rng(random_state).integers(0, documents.n_words, size=n_samples)
+    check_kind("documents", documents, Documents, "Documents, such as sample_documents draws")
+    check_samples(n_samples, 1)
+    check_count("length", length)
+    spam_words = generator_from(random_state).integers(0, documents.n_words, size=n_samples)
     counts = np.full(n_samples, length, dtype=np.int32)
     shape = (n_samples, documents.n_words)
     spam = csr_array((counts, (np.arange(n_samples), spam_words)), shape=shape)
@@ -102,8 +124,11 @@ def make_bursty(
     documents: Documents, most: int = 3, probability: float = 0.3, *, random_state: Any = None
 ) -> Documents:
     """The documents with each occurrence of a word repeated up to `most` times, at random."""
+    check_kind("documents", documents, Documents, "Documents, such as sample_documents draws")
+    check_count("most", most)
+    check_probability("probability", probability)
     counts = documents.counts.copy()
-    rng = np.random.default_rng(random_state)
+    rng = generator_from(random_state)
     counts.data = counts.data + rng.binomial(most * counts.data, probability).astype(
         counts.data.dtype
     )

@@ -6,17 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.core.arguments import check_kind
+from tacit.core.limits import shown
+from tacit.errors import ArgumentError, ArgumentTypeError, TooExpensiveError
 from tacit.messages.network import Tables
+from tacit.toy.arguments import MOST_AXES, MOST_CELLS, TABLES, is_index
 from tacit.trees.moments.source import PairTables
 
 Array = NDArray[np.float64]
-
-_MOST_CELLS = 10**7
 
 
 def node_marginals(tables: Tables) -> list[Array]:
@@ -52,12 +54,18 @@ def exact_marginal(
     TooExpensiveError
         It would have more than ten million cells.
     """
+    check_kind("tables", tables, Tables, TABLES)
     tree, cards = tables.tree, tables.layout.n_states
-    if len(set(leaves)) != len(leaves) or not all(0 <= x < tree.n_leaves for x in leaves):
+    leaves = list(leaves) if np.iterable(leaves) else [leaves]
+    if not all(is_index(leaf, tree.n_leaves) for leaf in leaves) or len(set(leaves)) < len(leaves):
         raise ArgumentError(
-            f"different leaves below {tree.n_leaves} are needed, not {list(leaves)}"
+            f"different leaves below {tree.n_leaves} are needed, not {shown(leaves)}"
         )
-    if math.prod(cards[leaf] for leaf in leaves) > _MOST_CELLS:
+    if marginals is not None and not _are_marginals(marginals, cards):
+        raise ArgumentTypeError(
+            f"marginals={shown(marginals)}; give None, or an array for each node"
+        )
+    if len(leaves) > MOST_AXES or math.prod(cards[leaf] for leaf in leaves) > MOST_CELLS:
         raise TooExpensiveError(f"the joint table of {len(leaves)} leaves has too many cells")
     if not leaves:
         return np.ones(())
@@ -79,6 +87,15 @@ def exact_marginal(
     return joint.transpose([reached.index(leaf) for leaf in leaves])
 
 
+def _are_marginals(marginals: Any, n_states: Sequence[int]) -> bool:
+    is_list = isinstance(marginals, list | tuple) and len(marginals) == len(n_states)
+    return is_list and all(map(_has_length, marginals, n_states))
+
+
+def _has_length(array: Any, length: int) -> bool:
+    return isinstance(array, np.ndarray) and array.shape == (length,) and array.dtype.kind == "f"
+
+
 def joint_table(tables: Tables) -> Array:
     """The joint probabilities of all leaves, one axis each; for small models.
 
@@ -87,6 +104,7 @@ def joint_table(tables: Tables) -> Array:
     TooExpensiveError
         It would have more than ten million cells.
     """
+    check_kind("tables", tables, Tables, TABLES)
     return exact_marginal(tables, range(tables.tree.n_leaves))
 
 

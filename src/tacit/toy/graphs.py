@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.arguments import generator_from
+from tacit.core.limits import shown
 from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.toy.arguments import MOST_CELLS, check_samples, checked_codes, names_of
 from tacit.trees.moments.source import PairTables
 
 if TYPE_CHECKING:
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_MOST_CELLS = 10**7
 _CELLS_AT_ONCE = 1 << 22
 _ROW = ""  # the name of the axis of rows; no variable has it
 
@@ -91,10 +93,11 @@ class GraphModel:
         TooExpensiveError
             An intermediate table would have more than ten million cells.
         """
+        names = names_of("names", names)
         unknown = [name for name in names if name not in self.tables]
         if unknown or len(set(names)) != len(names):
             raise ArgumentError(
-                f"different variables out of {list(self.tables)} are needed, not {list(names)}"
+                f"different variables out of {shown([*self.tables])} are needed, not {shown(names)}"
             )
         needed = _ancestors(self.parents, names)  # what comes after all of them sums to one
         factors = [Factor(self._axes(n), table) for n, table in self.tables.items() if n in needed]
@@ -112,7 +115,7 @@ class GraphModel:
         ----------
         codes : (row, variable) integers
         """
-        codes = np.asarray(codes)
+        codes = checked_codes(codes, self.cards)
         most = max(map(len, self.parents.values())) + 3
         step = max(1, _CELLS_AT_ONCE // max(max(self.n_states.values(), default=1) ** most, 64))
         parts = [self._log_prob(codes[at : at + step]) for at in range(0, len(codes), step)]
@@ -129,7 +132,8 @@ class GraphModel:
 
     def sample(self, n_samples: int, random_state: Any = None) -> NDArray[np.int16]:
         """Rows of category codes, (row, variable) in Fortran order, drawn parents before children."""
-        rng = np.random.default_rng(random_state)
+        check_samples(n_samples, len(self.tables))
+        rng = generator_from(random_state)
         drawn: dict[str, NDArray[np.int64]] = {}
         for name in ordered(self.parents):
             table = self.tables[name]
@@ -239,8 +243,8 @@ def _axes_of(factors: Iterable[Factor]) -> dict[str, int]:
 
 def _size(axes: Mapping[str, int]) -> int:
     size = math.prod(length for name, length in axes.items() if name != _ROW)
-    if size > _MOST_CELLS:
-        raise TooExpensiveError(f"a table of {list(axes)} would have {size:.3g} cells")
+    if size > MOST_CELLS:
+        raise TooExpensiveError(f"a table of {shown([*axes])} would have {shown(size)} cells")
     return size
 
 

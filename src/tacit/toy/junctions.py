@@ -9,10 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.arguments import (
+    check_count,
+    check_flag,
+    check_kind,
+    check_number,
+    check_rows,
+    generator_from,
+)
 from tacit.errors import ArgumentError
+from tacit.toy.arguments import (
+    MOST_AXES,
+    MOST_CELLS,
+    MOST_NODES,
+    check_size,
+    names_of,
+    numbers_of,
+)
 from tacit.toy.graphs import GraphModel, ordered
 
 Array = NDArray[np.float64]
+
+_MOST_CHAINS = 23  # their variables are called a0 to w0; x0 is what is observed
 
 
 def random_graph_model(
@@ -51,21 +69,38 @@ def random_graph_model(
     >>> random_graph_model(parents, ["x", "y", "z"], random_state=0).tables["x"].shape
     (2, 2, 4)
     """
-    rng = np.random.default_rng(random_state)
-    graph = {name: tuple(above) for name, above in parents.items()}
+    check_kind("parents", parents, Mapping, "a mapping of variables to what they depend on")
+    check_kind("shared", shared, (Mapping, type(None)), "a mapping of variables to names, or None")
+    check_number("diagonal", diagonal)
+    rng = generator_from(random_state)
+    variables, observed = names_of("parents", parents), names_of("observed", observed)
+    graph = {name: names_of(f"parents[{name!r}]", parents[name]) for name in variables}
     absent = {*observed, *(name for above in graph.values() for name in above)} - set(graph)
     if absent:
         raise ArgumentError(f"{min(absent)!r} has no parents given; give () where there are none")
     order = ordered(graph)
-    cards = [n_categories] * len(observed) if isinstance(n_categories, int) else list(n_categories)
-    sizes = dict(zip(observed, cards, strict=True))
+    sizes = dict(
+        zip(observed, numbers_of("n_categories", n_categories, len(observed)), strict=True)
+    )
+    hidden = [name for name in order if name not in sizes]
+    if isinstance(n_states, Mapping):
+        if lacking := [name for name in hidden if name not in n_states]:
+            raise ArgumentError(
+                f"n_states lacks {lacking[0]!r}; give every hidden variable a number"
+            )
+        states: Any = [n_states[name] for name in hidden]
+    else:
+        states = n_states
+    sizes.update(zip(hidden, numbers_of("n_states", states, len(hidden)), strict=True))
     for name in order:
-        if name not in sizes:
-            sizes[name] = n_states if isinstance(n_states, int) else n_states[name]
+        check_size(f"parents of {name!r}", len(graph[name]), MOST_AXES - 1)
+        n_cells = math.prod(sizes[axis] for axis in (*graph[name], name))
+        check_size(f"cells of the table of {name!r}", n_cells, MOST_CELLS)
+    labels = dict(zip(shared or (), names_of("shared", (shared or {}).values()), strict=True))
     drawn: dict[str, Array] = {}
     tables = {}
     for name in order:
-        called = (shared or {}).get(name, name)
+        called = labels.get(name, name)
         if called not in drawn:
             shape = [sizes[axis] for axis in (*graph[name], name)]
             drawn[called] = _random_table(shape, diagonal, rng)
@@ -105,6 +140,11 @@ def random_hmm_model(
     n_states, n_categories, diagonal, random_state
         See `random_graph_model`.
     """
+    check_count("length", length)
+    check_size("variables", 2 * length, MOST_NODES)
+    check_rows("order", order)
+    check_size("parents of a variable", min(order, length), MOST_AXES)
+    check_flag("homogeneous", homogeneous)
     parents: dict[str, tuple[str, ...]] = {}
     for time in range(length):
         parents[f"h{time}"] = tuple(f"h{t}" for t in range(max(0, time - order), time))
@@ -144,6 +184,11 @@ def random_factorial_model(
     n_states, n_categories, diagonal, random_state
         See `random_graph_model`.
     """
+    check_count("length", length)
+    check_count("n_chains", n_chains)
+    check_size("chains", n_chains, _MOST_CHAINS)
+    check_size("variables", (n_chains + 1) * length, MOST_NODES)
+    check_flag("homogeneous", homogeneous)
     chains = [chr(ord("a") + chain) for chain in range(n_chains)]
     parents: dict[str, tuple[str, ...]] = {}
     for time in range(length):

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.arguments import check_kind, check_number, generator_from
 from tacit.errors import ArgumentError
 from tacit.messages.evidence import Evidence
 from tacit.messages.network import Tables
 from tacit.messages.passes import log_values
 from tacit.messages.rooted_tree import RootedTree
+from tacit.toy.arguments import (
+    MOST_CELLS,
+    TABLES,
+    check_samples,
+    check_size,
+    checked_codes,
+    numbers_of,
+)
 from tacit.toy.exact import ExactMoments
 from tacit.toy.trees import random_topology
 from tacit.trees.structure.topology import Topology
@@ -50,7 +60,9 @@ def random_tables(
     >>> random_tables(tree, cards=4, n_states=2, random_state=0).table(0).shape
     (2, 4)
     """
-    rng = np.random.default_rng(random_state)
+    check_kind("tree", tree, RootedTree, "a rooted tree: `topology.rooted(columns)`")
+    check_number("diagonal", diagonal)
+    rng = generator_from(random_state)
     states = _states(tree, cards, n_states)
     copied = {int(leaf): node for node, leaf in enumerate(tree.copy_of) if leaf >= 0}
     tables = []
@@ -71,26 +83,20 @@ def _states(
     cards: int | Sequence[int],
     n_states: int | Sequence[int] | Mapping[str, int],
 ) -> list[int]:
-    n_hidden = len(tree.hidden)
     if isinstance(n_states, Mapping):
         free = [node for node in tree.hidden if tree.copy_of[node] < 0]
         absent = [tree.names[node] for node in free if tree.names[node] not in n_states]
         if absent:
             raise ArgumentError(f"n_states lacks {absent[0]!r}; give every hidden node a number")
         n_states = [n_states.get(tree.names[node], 1) for node in tree.hidden]
-    states = [cards] * tree.n_leaves if isinstance(cards, (int, np.integer)) else list(cards)
-    states += [n_states] * n_hidden if isinstance(n_states, (int, np.integer)) else list(n_states)
-    if len(states) != tree.n_nodes:
-        raise ArgumentError(
-            f"the tree has {tree.n_leaves} leaves and {n_hidden} hidden nodes, but "
-            f"cards and n_states are {len(states)} numbers together"
-        )
+    states = numbers_of("cards", cards, tree.n_leaves)
+    states += numbers_of("n_states", n_states, len(tree.hidden))
     for node, leaf in enumerate(tree.copy_of.tolist()):
         if leaf >= 0:
             states[node] = states[leaf]
-    if min(states) < 1:
-        raise ArgumentError(f"a node needs at least one state, not {min(states)}")
-    return [int(number) for number in states]
+    above = [1 if node < 0 else states[node] for node in tree.parent.tolist()]
+    check_size("cells of the tables", sum(map(mul, states, above)), MOST_CELLS)
+    return states
 
 
 def sample_codes(tables: Tables, n_samples: int, random_state: Any = None) -> NDArray[np.int16]:
@@ -107,8 +113,10 @@ def sample_codes(tables: Tables, n_samples: int, random_state: Any = None) -> ND
     (row, leaf) int16 array in Fortran order
         Codes of categories; nothing is missing.
     """
-    rng = np.random.default_rng(random_state)
+    check_kind("tables", tables, Tables, TABLES)
     tree = tables.tree
+    check_samples(n_samples, tree.n_nodes)
+    rng = generator_from(random_state)
     codes = np.empty((n_samples, tree.n_leaves), dtype=np.int16, order="F")
     drawn: dict[int, NDArray[np.int16]] = {}
     unused = [len(children) for children in tree.children]
@@ -153,7 +161,8 @@ class TreeModel:
 
     def log_prob(self, codes: NDArray[Any]) -> Array:
         """The true natural-log probability of each row; -1 is missing and summed out."""
-        return log_values(self.tables.network, Evidence(np.asarray(codes)))[1]
+        cards = self.tables.layout.n_states[: self.tables.tree.n_leaves]
+        return log_values(self.tables.network, Evidence(checked_codes(codes, cards)))[1]
 
 
 def random_tree_model(
@@ -187,10 +196,12 @@ def random_tree_model(
     >>> model.sample(1000, random_state=1).shape
     (1000, 6)
     """
-    rng = np.random.default_rng(random_state)
+    rng = generator_from(random_state)
     if topology is None:
         topology = random_topology(n_leaves, random_state=rng)
+    check_kind("topology", topology, Topology, "a Topology, or None for a random one")
     topology = topology.contracted()
     tree = topology.rooted(topology.observed)
-    tables = random_tables(tree, n_categories, n_states, rng, diagonal=diagonal)
+    cards = numbers_of("n_categories", n_categories, tree.n_leaves)
+    tables = random_tables(tree, cards, n_states, rng, diagonal=diagonal)
     return TreeModel(topology, tables)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from tacit.core.arguments import check_rows, generator_from
 from tacit.parsing.data.parse_trees import ParseTree
+from tacit.toy.arguments import check_size
+
+_MOST_TREES = 10**6
 
 _WORDS = {
     "DET": ("the", "a", "this", "every"),
@@ -25,7 +27,9 @@ def sample_trees(n_samples: int, random_state: Any = None) -> list[ParseTree]:
     n_samples : int
     random_state : int, Generator or None
     """
-    random = np.random.default_rng(random_state)
+    check_rows("n_samples", n_samples)
+    check_size("trees", n_samples, _MOST_TREES)
+    random = generator_from(random_state)
 
     def word(tag: str) -> ParseTree:
         return ParseTree(tag, (), str(random.choice(_WORDS[tag])))

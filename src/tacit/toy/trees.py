@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from tacit.errors import ArgumentError
+from tacit.core.arguments import check_count, generator_from
+from tacit.core.limits import shown
+from tacit.errors import ArgumentError, ArgumentTypeError
+from tacit.toy.arguments import MOST_NODES, check_probability, check_size
 from tacit.trees.structure.topology import Topology
 
 
@@ -27,7 +28,9 @@ def balanced(n_children: int, n_levels: int) -> Topology:
     >>> balanced(2, 4)
     Topology(8 observed, 6 hidden)
     """
-    _at_least(n_children=(n_children, 2), n_levels=(n_levels, 2))
+    check_count("n_children", n_children, least=2)
+    check_count("n_levels", n_levels, least=2)
+    check_size("leaves", n_children ** min(n_levels - 1, 20), MOST_NODES)  # 2**20 are too many
     edges: list[tuple[str, str]] = []
     level = ["h0"]
     n_hidden = 1
@@ -54,7 +57,8 @@ def caterpillar(n_leaves: int) -> Topology:
     >>> caterpillar(5).to_newick()
     '((x0,x1)h1,x2,(x3,x4)h3)h2;'
     """
-    _at_least(n_leaves=(n_leaves, 3))
+    check_count("n_leaves", n_leaves, least=3)
+    check_size("leaves", n_leaves, MOST_NODES)
     chain = [(f"h{time}", f"h{time + 1}") for time in range(n_leaves - 1)]
     leaves = [f"x{time}" for time in range(n_leaves)]
     hung = [(f"h{time}", leaf) for time, leaf in enumerate(leaves)]
@@ -69,7 +73,7 @@ def broad(n_groups: int, n_leaves: int = 4) -> Topology:
     >>> broad(3, 2).to_newick()
     '((x0,x1)h1,(x2,x3)h2,(x4,x5)h3)h0;'
     """
-    _at_least(n_groups=(n_groups, 2), n_leaves=(n_leaves, 2))
+    _check_groups("n_groups", n_groups, n_leaves)
     return _grouped([("h0", f"h{group}") for group in range(1, n_groups + 1)], n_groups, n_leaves)
 
 
@@ -81,7 +85,7 @@ def deep(n_hidden: int, n_leaves: int = 2) -> Topology:
     >>> deep(3).to_newick()
     '(x2,x3,(x0,x1)h1,(x4,x5)h3)h2;'
     """
-    _at_least(n_hidden=(n_hidden, 2), n_leaves=(n_leaves, 2))
+    _check_groups("n_hidden", n_hidden, n_leaves)
     return _grouped([(f"h{n}", f"h{n + 1}") for n in range(1, n_hidden)], n_hidden, n_leaves)
 
 
@@ -115,11 +119,19 @@ def random_topology(
     >>> random_topology(9, random_state=0)
     Topology(9 observed, 4 hidden)
     """
+    check_count("n_leaves", n_leaves)
+    check_size("leaves", n_leaves, MOST_NODES)
+    if not isinstance(n_children, tuple | list) or len(n_children) != 2:
+        raise ArgumentTypeError(
+            f"n_children={shown(n_children)}; give a pair: the fewest and the most children"
+        )
     fewest, most = n_children
-    _at_least(n_leaves=(n_leaves, 1), n_children=(fewest, 2))
+    check_count("n_children[0]", fewest, least=2)
+    check_count("n_children[1]", most, least=2)
     if most < fewest:
         raise ArgumentError(f"n_children={n_children}: the most must not be less than the fewest")
-    rng = np.random.default_rng(random_state)
+    check_probability("observed_inner", observed_inner)
+    rng = generator_from(random_state)
     leaves = [f"x{number}" for number in range(n_leaves)]
     loose, edges, inner = list(leaves), [], list[str]()
     while len(loose) > most + 1:
@@ -138,12 +150,12 @@ def random_topology(
 
 
 _FAMILIES: dict[str, Callable[[Sequence[int]], Topology]] = {
-    r"bin(\d+)": lambda n: balanced(2, n[0]),
+    r"bin(\d{1,9})": lambda n: balanced(2, n[0]),
     r"t(\d)(\d)": lambda n: balanced(n[0], n[1]),
-    r"cat(\d+)": lambda n: caterpillar(n[0]),
-    r"broad(\d+)": lambda n: broad(n[0]),
-    r"deep(\d+)": lambda n: deep(n[0]),
-    r"star(\d+)": lambda n: Topology.star(f"x{number}" for number in range(n[0])),
+    r"cat(\d{1,9})": lambda n: caterpillar(n[0]),
+    r"broad(\d{1,9})": lambda n: broad(n[0]),
+    r"deep(\d{1,9})": lambda n: deep(n[0]),
+    r"star(\d{1,9})": lambda n: _star(n[0]),
 }
 
 
@@ -165,15 +177,20 @@ def named_topology(name: str) -> Topology:
     Topology(32 observed, 30 hidden)
     """
     for pattern, make in _FAMILIES.items():
-        match = re.fullmatch(pattern, name)
+        match = re.fullmatch(pattern, name) if isinstance(name, str) else None
         if match:
             return make([int(number) for number in match.groups()])
     raise ArgumentError(
-        f"no tree is called {name!r}; names are like bin6, t43, cat16, broad4, deep4, star8"
+        f"no tree is called {shown(name)}; names are like bin6, t43, cat16, broad4, deep4, star8"
     )
 
 
-def _at_least(**limits: tuple[int, int]) -> None:
-    for name, (value, least) in limits.items():
-        if value < least:
-            raise ArgumentError(f"{name} must be at least {least}, not {value}")
+def _star(n_leaves: int) -> Topology:
+    check_size("leaves", n_leaves, MOST_NODES)
+    return Topology.star(f"x{number}" for number in range(n_leaves))
+
+
+def _check_groups(name: str, n_groups: Any, n_leaves: Any) -> None:
+    check_count(name, n_groups, least=2)
+    check_count("n_leaves", n_leaves, least=2)
+    check_size("leaves", n_groups * n_leaves, MOST_NODES)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import index
+from typing import Any
 
 import numpy as np
 
-from tacit.errors import DataError
+from tacit.core.arguments import check_count
+from tacit.core.limits import shown
+from tacit.errors import ArgumentTypeError, DataError
 from tacit.parsing.data.parse_trees import ParseTree, without_empties, without_punctuation
 
 Spans = Iterable[tuple[int, int]]
@@ -86,13 +90,16 @@ def score_brackets(
     >>> score_brackets([right], [(4, [(0, 4), (0, 2), (2, 4)])]).without_whole
     50.0
     """
+    check_count("longest", longest, none_is="sentences of any length")
+    guesses, golds = _listed("guesses", guesses), _listed("golds", golds)
     if len(guesses) != len(golds):
         raise DataError(
             f"{len(guesses)} sentences were parsed, but {len(golds)} are to compare with"
         )
     counts = np.zeros((2, 3))  # with and without the whole: (matched, guessed, gold)
     by_sentence = []
-    for number, (guess, (n_words, gold)) in enumerate(zip(guesses, golds, strict=True), 1):
+    for number, (guess, pair) in enumerate(zip(guesses, golds, strict=True), 1):
+        n_words, gold = _sentence(pair, number)
         if n_words < 2 or (longest is not None and n_words > longest):
             continue
         sentence = (0, n_words)
@@ -100,7 +107,7 @@ def score_brackets(
         inner = np.array([len(ours & theirs), len(ours), len(theirs)])
         counts[1] += inner
         # The guess always has the whole sentence; gold has it unless someone left it out.
-        has_whole = sentence in set(gold)
+        has_whole = sentence in _pairs(gold, number)
         counts[0] += inner + np.array([has_whole, 1, has_whole])
         by_sentence.append(_sentence_f1(*inner.tolist()))
     mean = float(np.mean(by_sentence)) if by_sentence else 0.0
@@ -116,14 +123,40 @@ def scores_by_length(
     return {longest: score_brackets(guesses, golds, longest) for longest in lengths}
 
 
+def _listed(name: str, sentences: Any) -> list[Any]:
+    if isinstance(sentences, str | bytes) or not np.iterable(sentences):
+        raise ArgumentTypeError(f"{name}={shown(sentences)}; give a list, one item for a sentence")
+    return list(sentences)
+
+
+def _sentence(pair: Any, number: int) -> tuple[int, Spans]:
+    try:
+        n_words, spans = pair
+        return index(n_words), spans
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(
+            f"sentence {number} of golds is {shown(pair)}; give pairs (number of words, spans)"
+        ) from error
+
+
+def _pairs(spans: Any, number: int) -> set[tuple[int, int]]:
+    try:
+        return {(index(start), index(stop)) for start, stop in spans}
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(
+            f"sentence {number} has the brackets {shown(spans)}; give pairs (first word, word after "
+            f"the last)"
+        ) from error
+
+
 def _inner(spans: Spans, n_words: int, number: int) -> set[tuple[int, int]]:
     """The brackets of two or more words but not of all."""
     inner = set()
-    for start, stop in spans:
+    for start, stop in _pairs(spans, number):
         if not 0 <= start < stop <= n_words:
             raise DataError(
-                f"sentence {number} has {n_words} words, and a bracket from {start} to {stop}; "
-                f"are both without punctuation?"
+                f"sentence {number} has {shown(n_words)} words, and a bracket from {shown(start)} to "
+                f"{shown(stop)}; are both without punctuation?"
             )
         if 2 <= stop - start < n_words:
             inner.add((start, stop))

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tacit.errors import ArgumentError, DataError
+from tacit.core.arguments import check_choice, check_kind
+from tacit.core.limits import shown
+from tacit.errors import ArgumentTypeError, DataError
 from tacit.parsing.data.parse_trees import ParseTree
 
 # What evalb leaves out and takes for the same (its file COLLINS.prm), and GENIA's names of the same marks.
@@ -84,10 +86,14 @@ def labelled_score(
     >>> labelled_score(gold, predicted)
     LabelledScore(matched=1, gold=3, predicted=3, exact=0, n_trees=1)
     """
-    if convention not in CONVENTIONS:
-        raise ArgumentError(f"convention={convention!r} is not known; choose one of {CONVENTIONS}")
+    check_choice("convention", convention, CONVENTIONS)
+    for name, trees in (("gold", gold), ("predicted", predicted)):
+        if not isinstance(trees, Iterable):
+            raise ArgumentTypeError(f"{name}={shown(trees)}; give a list of trees")
     total = LabelledScore()
     for number, (truth, guess) in enumerate(_pairs(gold, predicted)):
+        for tree in (truth, guess):
+            check_kind(f"tree {number}", tree, ParseTree, "trees, such as those of read_trees")
         if [word for word, _ in truth.leaves()] != [word for word, _ in guess.leaves()]:
             raise DataError(
                 f"the trees of number {number} have different words; give trees over the same sentences"

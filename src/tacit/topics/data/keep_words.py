@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.arguments import check_number, check_rows
+from tacit.core.arguments import check_kind, check_number, check_rows
 from tacit.core.limits import shown
 from tacit.errors import ArgumentTypeError, DataError
 from tacit.topics.data.documents import Documents
@@ -57,7 +57,7 @@ def keep_words(
     in_documents = np.bincount(counts.indices, minlength=documents.n_words)
     is_kept = in_documents >= min_df
     is_kept &= in_documents <= max_df * documents.n_documents
-    stop = {str(word) for word in stop_words}
+    stop = set(stop_words)
     if stop or form is not None:
         is_kept &= [
             word.lower() not in stop and (form is None or form(word)) for word in documents.words
@@ -72,14 +72,13 @@ def keep_words(
 
 
 def _check(documents: Any, min_df: Any, max_df: Any, stop_words: Any, form: Any) -> None:
-    if not isinstance(documents, Documents):
-        raise ArgumentTypeError(
-            f"documents={shown(documents)}; give Documents, for instance those of read_documents"
-        )
+    check_kind("documents", documents, Documents, "Documents, such as those of read_documents")
     check_rows("min_df", min_df)
     check_number("max_df", max_df)
-    if isinstance(stop_words, str | bytes) or not np.iterable(stop_words):
+    if isinstance(stop_words, str) or not isinstance(stop_words, Collection):
         raise ArgumentTypeError(f"stop_words={shown(stop_words)}; give a collection of words")
+    for word in stop_words:
+        check_kind("a word of stop_words", word, str, "text")
     if form is not None and not callable(form):
         raise ArgumentTypeError(f"form={shown(form)}; give a function of a word")
 

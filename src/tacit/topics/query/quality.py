@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import DataError
+from tacit.core.arguments import check_count, check_kind, check_number, generator_from
+from tacit.core.limits import shown
+from tacit.errors import ArgumentError, ArgumentTypeError, DataError
 from tacit.topics.data.documents import Counts
+from tacit.topics.data.read_documents import read_documents
 from tacit.topics.model.topics import Topics
 from tacit.topics.query.documents import document_mixtures, log_words
 
@@ -23,7 +26,7 @@ def halves(counts: Counts, random_state: int = 0) -> tuple[Counts, Counts]:
     counts : (document, word) CSR array
     random_state : int
     """
-    rng = np.random.default_rng(random_state)
+    rng = generator_from(random_state)
     first, second = counts.copy(), counts.copy()
     first.data = rng.binomial(counts.data, 0.5).astype(np.int32)
     second.data = (counts.data - first.data).astype(np.int32)
@@ -62,6 +65,16 @@ def completion_perplexity(
     DataError
         There is no word to score.
     """
+    check_kind("topics", topics, Topics, "Topics, such as `topics_` of a fitted TopicModel")
+    counts = _checked_counts(counts)
+    if counts.shape[1] != topics.n_words:
+        raise ArgumentError(
+            f"counts has {counts.shape[1]} words, but the topics have {topics.n_words}; count over "
+            f"the words of the topics"
+        )
+    check_count("n_steps", n_steps)
+    check_number("tolerance", tolerance)
+    check_count("n_jobs", n_jobs)
     first, second = halves(counts, random_state)
     total = int(second.data.sum(dtype=np.int64))
     if total == 0:
@@ -102,6 +115,8 @@ def coherence(tops: NDArray[Any], counts: Counts) -> Array:
     counts : (document, word) CSR array
         The documents to count in.
     """
+    counts = _checked_counts(counts)
+    tops = _checked_tops(tops, counts.shape[1])
     distinct, inverse = np.unique(tops, return_inverse=True)
     places: NDArray[np.int64] = inverse.reshape(tops.shape)
     occurs = counts[:, distinct].astype(bool).astype(np.float64)
@@ -142,6 +157,47 @@ def topic_agreement(first: Array, second: Array) -> float:
     """
     from scipy.optimize import linear_sum_assignment
 
+    first, second = _probabilities("first", first), _probabilities("second", second)
+    if first.shape[1] != second.shape[1]:
+        raise ArgumentError(
+            f"the topics are over {first.shape[1]} and {second.shape[1]} words; give the same words"
+        )
     overlap = np.array([np.minimum(topic, second).sum(axis=1) for topic in first])
     rows, columns = linear_sum_assignment(-overlap)
     return float(overlap[rows, columns].sum() / max(len(first), len(second)))
+
+
+def _checked_counts(counts: Any) -> Counts:
+    from scipy.sparse import issparse
+
+    if not issparse(counts):
+        raise ArgumentTypeError(
+            f"counts={shown(counts)}; give a CSR array (document, word), such as the counts of "
+            f"read_documents"
+        )
+    return read_documents(counts).counts
+
+
+def _checked_tops(tops: Any, n_words: int) -> NDArray[Any]:
+    try:
+        places = np.asarray(tops)
+    except ValueError as error:
+        raise ArgumentTypeError(f"tops={shown(tops)}; give an array (topic, rank)") from error
+    is_table = places.ndim == 2 and places.dtype.kind in "iu"
+    if not is_table or (places < 0).any() or (places >= n_words).any():
+        raise ArgumentError(
+            f"tops={shown(tops)}; give the places of words (topic, rank), from 0 to {n_words - 1}"
+        )
+    return places
+
+
+def _probabilities(name: str, topics: Any) -> Array:
+    try:
+        words = np.asarray(topics, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentTypeError(
+            f"{name}={shown(topics)}; give probabilities (topic, word)"
+        ) from error
+    if words.ndim != 2 or not len(words) or not np.isfinite(words).all() or (words < 0).any():
+        raise ArgumentError(f"{name}={shown(topics)}; give probabilities (topic, word)")
+    return words

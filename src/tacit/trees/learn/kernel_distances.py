@@ -78,6 +78,11 @@ def kernel_distances(
     if rank is None and not centred:
         raise ArgumentError("without centring, the size reflects the means; give a rank")
     pairs = moments.pairs()
+    if rank is not None and rank > max(pairs.cards):
+        raise ArgumentError(
+            f"rank={rank}, but no column has more than {max(pairs.cards)} features; give "
+            f"rank<={max(pairs.cards)}"
+        )
     rows: float | Array = math.inf if math.isinf(moments.n_rows) else pairs.supports
     covariances, raw = pairs.covariances, pairs.probabilities
     if whiten:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from tacit.core.arguments import (
     check_count,
+    check_flag,
     check_known_preset,
     check_number,
     preset_contradiction,
 )
 from tacit.core.encoders.kernel_shapes import RBF, Kernel, TabulatedKernel
-from tacit.core.limits import shown
 from tacit.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -84,7 +84,10 @@ class KernelArguments:
     def check_unused(self, metric: str) -> None:
         """Raise an `ArgumentError` where an argument is given though the metric is another one."""
         for argument in fields(self):
-            if getattr(self, argument.name) != argument.default:
+            value, default = getattr(self, argument.name), argument.default
+            if value is not default and not (
+                isinstance(value, str | float | int) and value == default
+            ):
                 raise ArgumentError(
                     f'{argument.name} belongs to metric="kernel"; leave it out for {metric!r}'
                 )
@@ -95,24 +98,23 @@ class KernelArguments:
         check_number("bandwidth", self.bandwidth, positive=True)
         switches = {"centred": self.centred, "whiten": self.whiten}
         for name, value in switches.items():
-            if not isinstance(value, bool) and value != "auto":
-                raise ArgumentError(f"{name}={shown(value)}; give True, False or 'auto'")
+            check_flag(name, value, word="auto")
         if self.preset is not None:
             return self._as_printed(method, switches)
-        centred = self.centred is not False
+        centred = bool(self.centred)
         rank = (1 if centred else 2) if isinstance(self.rank, str) else self.rank
         if rank is None and not centred:
             raise ArgumentError(
                 "rank=None with centred=False: the size reflects the means; give a rank"
             )
-        return KernelMetric(rank, float(self.bandwidth), centred, self.whiten is not False)
+        return KernelMetric(rank, float(self.bandwidth), centred, bool(self.whiten))
 
     def _as_printed(self, method: str, switches: dict[str, bool | str]) -> KernelMetric:
         check_known_preset(self.preset)
         if self.rank is None or isinstance(self.rank, str):
             raise preset_contradiction("rank", self.rank, "a number; the thesis has 2, 5 and 8")
         for name, value in switches.items():
-            if value is True:
+            if value and not isinstance(value, str):
                 raise preset_contradiction(name, value, f"{name}=False")
         if method != "neighbor-joining":
             raise preset_contradiction("method", method, '"neighbor-joining"')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count
+from tacit.core.limits import shown
 from tacit.core.linalg.linker import ROUNDING, best_linker
 from tacit.core.linalg.svd import stacked_svd
 from tacit.errors import ArgumentError, ArgumentTypeError
@@ -87,9 +88,9 @@ def hierarchical_decomposition(
     """
     check_choice("linker", linker, tuple(_CUTS))
     array = _checked(tensor)
-    if names is not None and (not np.iterable(names) or len(names) != array.ndim):
+    if names is not None and (not isinstance(names, Collection) or len(names) != array.ndim):
         raise ArgumentError(
-            f"names={names!r}; give a list of {array.ndim} names, one for each mode"
+            f"names={shown(names)}; give a list of {array.ndim} names, one for each mode"
         )
     columns = [*map(str, range(array.ndim) if names is None else names)]
     rooted = Topology.parse(tree, columns).rooted(columns)
