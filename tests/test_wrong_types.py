@@ -220,7 +220,8 @@ def answers_or_refuses(call, what):
     EVERY_ARGUMENT,
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
 )
-def test_every_argument_of_a_wrong_kind_is_answered_or_refused(model, data):
+def test_every_argument_of_a_wrong_kind_is_answered_or_refused(model, data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # "x" is a good name of a folder of counts
     for name in model.get_params():
         if name in ("max_iter", "n_restarts", "n_samples", "n_sweeps"):
             continue  # huge numbers of steps are allowed
