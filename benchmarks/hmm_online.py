@@ -25,12 +25,19 @@ import numpy as np
 import tacit
 
 N_STATES, N_UPDATES, LENGTH, CHUNK, N_CHUNKS = 8, 10_000, 20, 20_000, 50
-KINDS = {
-    "categorical, 20 symbols": ("categorical", 0),
-    "gaussian, 1 column": ("gaussian", 1),
-    "gaussian, 3 columns": ("gaussian", 3),
-    "poisson, 1 column": ("poisson", 1),
+KINDS: dict[str, tuple[str, int, dict[str, Any]]] = {
+    "categorical, 20 symbols": ("categorical", 0, {}),
+    "gaussian, 1 column": ("gaussian", 1, {}),
+    "gaussian, 3 columns": ("gaussian", 3, {}),
+    "poisson, 1 column": ("poisson", 1, {}),
+    "three columns of several kinds": ("mixed", 3, {}),
+    "categorical, durations up to 20": (
+        "categorical",
+        0,
+        {"durations": "negative-binomial", "max_duration": 20},
+    ),
 }
+COLUMNS = {"symbol": "categorical", "level": "gaussian", "count": "poisson"}
 
 
 def sequences_of(name: str, columns: int, n: int, length: int, seed: int) -> list[Any]:
@@ -43,6 +50,15 @@ def sequences_of(name: str, columns: int, n: int, length: int, seed: int) -> lis
     if name == "categorical":
         symbols = (2 * states + rng.integers(0, 6, states.shape)) % 20
         return list(symbols)
+    if name == "mixed":
+        return [
+            {
+                "symbol": list(row % 3),
+                "level": list(3.0 * row + rng.normal(size=length)),
+                "count": list(rng.poisson(1.0 + row)),
+            }
+            for row in states
+        ]
     shape = states.shape if columns == 1 else (*states.shape, columns)
     centres = states if columns == 1 else states[..., None]
     if name == "poisson":
@@ -52,12 +68,13 @@ def sequences_of(name: str, columns: int, n: int, length: int, seed: int) -> lis
 
 def updates(label: str) -> None:
     """Microseconds for each update of one kind."""
-    name, columns = KINDS[label]
-    model = tacit.HMM(N_STATES, emissions=name, max_iter=20).fit(
-        sequences_of(name, columns, 200, 50, 0)
-    )
+    name, columns, arguments = KINDS[label]
+    kinds = COLUMNS if name == "mixed" else name
+    model = tacit.HMM(N_STATES, emissions=kinds, max_iter=20, **arguments)
+    model.fit(sequences_of(name, columns, 200, 50, 0))
     (sequence,) = sequences_of(name, columns, 1, N_UPDATES, 1)
-    online, observations, seconds = model.filter(), list(sequence), []
+    rows = zip(*sequence.values(), strict=True) if name == "mixed" else sequence
+    online, observations, seconds = model.filter(), list(rows), []
     for _ in range(5):
         online.reset()
         began = time.process_time()

@@ -92,3 +92,12 @@ def most_likely_segments(initial, transitions, hazards, likelihoods):
         all_segmentations(initial, transitions, hazards, likelihoods), key=lambda triple: triple[2]
     )
     return np.repeat(best[0], best[1]), best[2]
+
+
+def path_weights(initial, transitions, hazards, likelihoods):
+    """All paths of states by position that are possible, (path, time), and P(path, observations) of each."""
+    weights = {}
+    for states, lengths, value in all_segmentations(initial, transitions, hazards, likelihoods):
+        path = tuple(np.repeat(states, lengths).tolist())
+        weights[path] = weights.get(path, 0.0) + value
+    return np.array(list(weights)), np.array(list(weights.values()))

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from oracles.segment_data import emitted, geometric, paths_of, regular, two_lengths
-from oracles.segments import expected_by_segments, most_likely_segments
+from oracles.segments import expected_by_segments, most_likely_segments, path_weights
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.data.number_sequences import read_series
 from tacit.sequences.emissions import EMISSIONS
@@ -54,7 +54,11 @@ def test_every_emission_has_durations_and_answers_as_enumeration_does(kind, dura
     tables = chain.initial, chain.transitions, model.durations_.hazards.T
     scores, posteriors = model.score_samples(few), model.posterior(few)
     paths, values = model.predict(few, return_log_probs=True)
-    after = model.predict_next_states(few)
+    after, later = model.predict_next_states(few), model.predict_next_states(few, steps=3)
+    changes, points = model.change_proba(few), model.change_points(few)
+    draws = model.sample_states(few, 1000, random_state=0)
+    remaining = model.remaining_duration(few, most=5)
+    assert np.isnan(remaining[1]).all()
     for s, (first, stop) in enumerate(pairwise(sequences.ends)):
         if first == stop:
             assert scores[s] == 0
@@ -70,6 +74,24 @@ def test_every_emission_has_durations_and_answers_as_enumeration_does(kind, dura
         assert np.array_equal(paths[s], best)
         longer = np.vstack([likelihoods, np.ones(3)])
         assert after[s] == pytest.approx(expected_by_segments(*tables, longer)[1][-1], abs=1e-9)
+        every, weights = path_weights(*tables, likelihoods)
+        changing = weights @ (every[:, 1:] != every[:, :-1]) / weights.sum()
+        assert changes[s] == pytest.approx([0.0, *changing], abs=1e-9)
+        places = 1 + np.flatnonzero(np.diff(best))
+        assert [p.position for p in points[s]] == places.tolist()
+        assert [p.probability for p in points[s]] == pytest.approx(changes[s][places])
+        modes = every[np.argsort(weights)[-3:]]
+        shown = [(draws[s] == mode).all(axis=1).mean() for mode in modes]
+        assert shown == pytest.approx(np.sort(weights)[-3:] / weights.sum(), abs=0.06)
+        online = model.filter()
+        for x in few[s]:
+            state = online.update(x)
+        assert state == pytest.approx(states[-1], abs=1e-9)
+        assert online.log_likelihood == pytest.approx(scores[s])
+        assert online.next_states() == pytest.approx(after[s], abs=1e-9)
+        assert online.next_states(3) == pytest.approx(later[s], abs=1e-9)
+        assert online.elapsed().sum(axis=1) == pytest.approx(state)
+        assert online.remaining_duration(5) == pytest.approx(remaining[s])
 
 
 def test_columns_of_several_kinds_have_durations():
@@ -215,6 +237,30 @@ def test_forecasts_know_how_long_a_state_has_lasted():
     draws = model.sample(500, 2, given=before + [0.0] * 5, random_state=0)
     assert (draws < 1.5).mean(axis=0) == pytest.approx([0.93, 0.07], abs=0.1)
     assert model.expectation(before + [0.0] * 6) > 2
+
+
+def test_the_remaining_duration_depends_on_how_long_a_state_has_lasted():
+    rng = np.random.default_rng(0)
+    paths = np.tile(np.repeat([0, 1], [6, 4]), 20)[None].repeat(20, axis=0)
+    paths = np.array([np.roll(path, -shift) for path, shift in zip(paths, range(20), strict=True)])
+    data = list(3.0 * paths + rng.normal(size=paths.shape))
+    model = tacit.HMM(2, durations="table").fit(data)
+    before = [3.0] * 4  # then the lower state lasts six positions
+    for n in range(1, 7):
+        remaining = model.remaining_duration(before + [0.0] * n, most=8)
+        assert int(remaining.argmax()) == 6 - n
+        assert remaining.max() > 0.7
+    plain = tacit.HMM(2).fit(data)
+    rows = plain.remaining_duration([before + [0.0] * n for n in (1, 5)], most=8)
+    stay = plain.transitions_[int(plain.means_[:, 0].argmin())].max()
+    geometric_ones = np.append((1 - stay) * stay ** np.arange(8), stay**8)
+    assert rows == pytest.approx(np.array([geometric_ones, geometric_ones]), abs=0.01)
+    online = plain.filter()
+    assert np.isnan(online.remaining_duration()).all()
+    with pytest.raises(NotAvailableError, match="explicit durations"):
+        online.elapsed()
+    with pytest.raises(ArgumentError, match="most"):
+        plain.remaining_duration(data, most=0)
 
 
 def test_draws_have_the_durations_of_the_model(gaussian):

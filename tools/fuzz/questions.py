@@ -95,6 +95,8 @@ def _sequences(model: Any) -> dict[str, Question]:
     if model.can("states"):
         questions["posterior"] = lambda: Probabilities(list(model.posterior(rows)))
         questions["filter"] = lambda: Probabilities(list(model.filter(rows)))
+    if model.can("impute"):
+        questions["drawn states"] = lambda: model.sample_states(rows, 3, random_state=0)
     if model.can("ends"):
         questions["radius"] = lambda: float(model.spectral_radius_)
     return questions
@@ -117,6 +119,8 @@ def _number_sequences(model: Any) -> dict[str, Question]:
     if model.can("paths"):
         questions["path"] = lambda: model.predict(rows)
         questions["posterior"] = lambda: Probabilities(list(model.posterior(rows)))
+    if model.can("impute"):
+        questions["drawn states"] = lambda: model.sample_states(rows, 3, random_state=0)
     return questions
 
 

@@ -120,6 +120,38 @@ class HMMForecasts(HMMQueries):
             else per_sequence(sequences, quantiles)
         )
 
+    def remaining_duration(self, X: Any, lengths: Any = None, *, most: int = 20) -> Any:
+        """P(the state at the end of a sequence goes on for just 0, 1, ... positions more | the sequence).
+
+        With explicit durations it depends on how long the state has lasted. Mean and quantiles of whole
+        segments: `durations_`.
+
+        Parameters
+        ----------
+        X : sequences
+        lengths : (sequence,) integers, optional
+        most : int
+            The last column says how probable so many positions or more are.
+
+        Returns
+        -------
+        (sequence, most + 1) array; without its first axis for a single sequence
+            Rows sum to one; NaN of sequences that are empty or impossible.
+        """
+        from tacit.sequences.query.steps import remaining_duration, steps_of
+
+        steps = steps_of(self._with_states("remaining_duration"))
+        check_count("most", most)
+        sequences = self._read(X, lengths)
+        rows = np.full((len(sequences.lengths), int(most) + 1), np.nan)
+        place = 0
+        for evidence in self._evidence(sequences):
+            for part in evidence.split():
+                if len(part.log_scales):
+                    rows[place] = remaining_duration(steps, steps.belief_after(part), int(most))
+                place += 1
+        return per_sequence(sequences, rows)
+
     def predict_next_density(
         self,
         X: Any,

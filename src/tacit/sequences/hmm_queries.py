@@ -145,12 +145,8 @@ class HMMQueries(CountedSequences):
         """
         if X is ...:
             from tacit.sequences.online_filter import OnlineFilter
-            from tacit.sequences.query.hidden_states import segments_of
 
-            if segments_of(self._with_states("filter without sequences")) is not None:
-                raise NotAvailableError(
-                    "one observation at a time goes with geometric durations; filter(X) knows explicit ones"
-                )
+            self._with_states("filter without sequences")
             return OnlineFilter(self, self._emission)
         sequences = self._read(X, lengths)
         if self._has_states:

@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_rows, generator_from
-from tacit.errors import ArgumentError, NotAvailableError
+from tacit.errors import ArgumentError
 from tacit.sequences.emissions.mixed import Mixed
 from tacit.sequences.hmm_forecasts import HMMForecasts
 from tacit.sequences.query.hidden_states import smoothed
-from tacit.sequences.query.smoothing import ChangePoint, Pairs, change_points, drawn_paths
+from tacit.sequences.query.smoothing import (
+    ChangePoint,
+    change_points,
+    change_probabilities,
+    drawn_paths,
+)
 from tacit.sequences.sequence_queries import per_position
 
 Array = NDArray[np.float64]
@@ -30,17 +35,6 @@ class HMMSmoothing(HMMForecasts):
         ):
             return False
         return super().can(ability)
-
-    def _markov(self, name: str) -> Any:
-        """The parameters, if states follow each other by transitions alone."""
-        from tacit.sequences.query.hidden_states import segments_of
-
-        tables = self._with_states(name)
-        if segments_of(tables) is not None:
-            raise NotAvailableError(
-                f"{name} goes with geometric durations only; posterior and predict know explicit ones"
-            )
-        return tables
 
     def score_steps(self, X: Any, lengths: Any = None) -> Any:
         """The natural log of the probability, or density, of each position given those before: (time,).
@@ -68,9 +62,9 @@ class HMMSmoothing(HMMForecasts):
 
         Zero at the first position; NaN where the sequence is impossible.
         """
-        tables = self._markov("change_proba")
+        tables = self._with_states("change_proba")
         sequences = self._read(X, lengths)
-        parts = [Pairs.of(tables, evidence).changes() for evidence in self._evidence(sequences)]
+        parts = [change_probabilities(tables, evidence) for evidence in self._evidence(sequences)]
         return per_position(sequences, np.concatenate([np.zeros(0), *parts]))
 
     def change_points(
@@ -93,7 +87,7 @@ class HMMSmoothing(HMMForecasts):
         list of lists of ``ChangePoint(position, before, after, probability)``
             One list for a single sequence. Positions count from the start of each sequence.
         """
-        tables = self._markov("change_points")
+        tables = self._with_states("change_points")
         if isinstance(least, str) or not 0 <= least <= 1:
             raise ArgumentError(f"least={least!r}; give a probability, from 0 to 1")
         sequences = self._read(X, lengths)
@@ -168,7 +162,7 @@ class HMMSmoothing(HMMForecasts):
             One array for a single sequence, and for all sequences in one array with their lengths; -1 in
             sequences that are impossible.
         """
-        tables = self._markov("sample_states")
+        tables = self._with_states("sample_states")
         check_rows("n_samples", n_samples)
         rng, sequences = generator_from(random_state), self._read(X, lengths)
         parts = [

@@ -14,7 +14,7 @@ from tacit.errors import ArgumentError, NotAvailableError
 from tacit.numbers.query.arguments import checked_levels
 from tacit.sequences.emissions.mixed import Mixed
 from tacit.sequences.online_positions import position_reader
-from tacit.sequences.query.hidden_states import ahead
+from tacit.sequences.query.steps import remaining_duration, steps_of
 
 if TYPE_CHECKING:
     from tacit.sequences.emissions.protocol import Emission
@@ -56,13 +56,14 @@ class OnlineFilter:
 
     def __init__(self, model: HMMQueries, emission: Emission) -> None:
         self._emission, self._parameters = emission, model.parameters_
-        self._transitions = np.ascontiguousarray(self._parameters.transitions)
+        self._steps = steps_of(self._parameters)
         self._likelihoods = position_reader(model, emission)
         self.reset()
 
     def reset(self) -> Self:
         """Forget all observations: a new sequence starts."""
-        self.state = self._before = np.array(self._parameters.initial, dtype=np.float64)
+        self._belief = self._before = self._steps.first.copy()
+        self.state = self._steps.states(self._belief)
         self.log_likelihood, self.last_log_likelihood, self.n_updates = 0.0, 0.0, 0
         return self
 
@@ -84,23 +85,46 @@ class OnlineFilter:
         """
         evidence = self._likelihoods(x)
         if evidence is None:  # missing
-            state, step = self._before, 0.0
+            belief, step = self._before, 0.0
         else:
             likelihoods, log_scale = evidence
-            state = self._before * likelihoods
-            total = float(state.sum())
+            belief = self._before * likelihoods
+            total = float(belief.sum())
             step = (math.log(total) if total > 0 else -math.inf) + log_scale
-            state /= total if total > 0 else 1.0
-        self.state, self._before = state, state @ self._transitions
+            belief /= total if total > 0 else 1.0
+        self._belief, self._before = belief, self._steps.after(belief)
+        self.state = self._steps.states(belief)
         self.last_log_likelihood = step
         self.log_likelihood += step
         self.n_updates += 1
-        return state
+        return self.state
 
     def next_states(self, steps: int = 1) -> Array:
         """P(state `steps` positions later | all observations so far): (state,)."""
         check_count("steps", steps)
-        return ahead(self._parameters, self._before, int(steps) - 1)
+        return self._steps.states_later(self._before, int(steps) - 1)
+
+    def elapsed(self) -> Array:
+        """P(state, how long it has lasted | all observations so far): (state, duration), from 1 on.
+
+        Of models with explicit durations; the last duration stands for all beyond, too.
+        """
+        if self._belief.ndim == 1:
+            raise NotAvailableError(
+                "elapsed goes with explicit durations: fit with durations=; else it does not matter how "
+                "long a state has lasted"
+            )
+        return np.array(self._belief.T)
+
+    def remaining_duration(self, most: int = 20) -> Array:
+        """P(the present state goes on for just 0, 1, ... positions | all observations so far); (most + 1,).
+
+        The last one: for `most` positions or more. NaN before the first observation.
+        """
+        check_count("most", most)
+        if not self.n_updates:
+            return np.full(int(most) + 1, np.nan)
+        return remaining_duration(self._steps, self._belief, int(most))
 
     def predict_next_proba(self, steps: int = 1, *, target: str | None = None) -> Array:
         """P(symbol `steps` positions later | all observations so far), in the order of `symbols_`.

@@ -128,16 +128,15 @@ class MixedReader:
             return None
         cells = self._cells(x)
         try:
-            row = np.array([self._number(cell, place) for place, cell in enumerate(cells)])
+            numbers = [self._number(cell, place) for place, cell in enumerate(cells)]
         except (KeyError, TypeError, ValueError, OverflowError):
-            row = None
-        if row is not None:
-            if np.isnan(row).all():
-                return None
-            if not (np.abs(row) >= _LARGE).any():
-                likelihoods, log_scale = self._likelihoods(row)
-                if math.isfinite(log_scale):
-                    return likelihoods, log_scale
+            numbers = [math.inf]
+        if all(map(math.isnan, numbers)):
+            return None
+        if not any(abs(number) >= _LARGE for number in numbers):
+            likelihoods, log_scale = self._likelihoods(np.array(numbers))
+            if math.isfinite(log_scale):
+                return likelihoods, log_scale
         frame = {name: [cell] for name, cell in zip(self._names, cells, strict=True)}
         values = self._model._read([frame]).values  # noqa: SLF001
         if np.isnan(values).all():

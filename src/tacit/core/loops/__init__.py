@@ -10,7 +10,8 @@ Model files
     `core.files.fields` every array with its declared axes and `core.files.ranges` (``below``, ``offsets``,
     ``places``, ``parts_within``, ``probabilities``, ``covariances``). Then: language
     backoff, ensemble, sums; messages patterns, expected_counts; numbers gaussian; sequences automata,
-    forward_backward, hmm, viterbi, semi_markov, gaussian_densities; parsing charts, inside_outside,
+    forward_backward, hmm, viterbi, semi_markov, segment_paths, gaussian_densities; parsing charts,
+    inside_outside,
     chunking, constituent_context, projective; topics topics.
 Counts folders
     `language.files.counts`: a digest of each file; words, contexts and suffixes below their sizes, starts
@@ -38,7 +39,7 @@ Numbers of users
 Sequences of users
     `sequences.data.read_sequences`: lengths are not negative, and their exact sum is the number of symbols;
     symbols are codes of the alphabet. Then: sequences hmm, ngrams, prefixes, automata, gibbs, viterbi,
-    forward_backward, semi_markov.
+    forward_backward, semi_markov, segment_paths.
 Trees and graphs of users
     `trees.structure.topology` and `junction.structure.graphs` check names, leaves and cycles; loops get the
     places in lists that they made. Then: trees views, neighbour_joining, grouping, features.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -51,7 +52,7 @@ class CategoryLikelihoods:
 class GroupLikelihoods:
     """Likelihoods of the cells of a group of columns at one position."""
 
-    columns: NDArray[np.int64]  # (column,)
+    columns: list[int]
     complete: Callable[[Array], tuple[Array, float]]  # of cells without gaps
     density: Any  # a `StateDensity`
 
@@ -66,20 +67,21 @@ class MixedLikelihoods:
     def __call__(self, row: Array) -> tuple[Array, float]:
         """Likelihoods and the log of their scale, which is NaN where their product underflows."""
         product, log_scale = np.ones(self.n_states), 0.0
+        numbers = row.tolist()
         for group in self.groups:
-            cells = row[group.columns]
-            missing = np.isnan(cells)
-            if missing.all():
+            cells = [numbers[column] for column in group.columns]
+            n_missing = sum(map(math.isnan, cells))
+            if n_missing == len(cells):
                 continue
-            if missing.any():
-                logs = group.density.log_likelihoods(cells[None])[0]
+            if n_missing:
+                logs = group.density.log_likelihoods(np.array([cells]))[0]
                 scale = float(logs.max())
                 likelihoods = np.exp(logs - scale)
             else:
-                likelihoods, scale = group.complete(cells)
+                likelihoods, scale = group.complete(np.array(cells))
             product = product * likelihoods
             log_scale += scale
-        return product, log_scale if product.max() > _LEAST_PRODUCT else np.nan
+        return product, log_scale if product.max() > _LEAST_PRODUCT else math.nan
 
 
 def decoded(categories: Sequence[Any], codes: NDArray[np.int64]) -> list[Any]:
@@ -199,7 +201,7 @@ class Mixed(DensityEmission):
             else:
                 chain = EmissionChain(parameters.initial, parameters.transitions, density)
                 complete = PARTS[density.kind].at_position(chain)
-            groups.append(GroupLikelihoods(columns, complete, density))
+            groups.append(GroupLikelihoods(columns.tolist(), complete, density))
         return MixedLikelihoods(tuple(groups), len(parameters.initial))
 
     def rows(self, values: Array, settings: HMMSettings) -> MixedRows:

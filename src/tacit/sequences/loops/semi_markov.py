@@ -149,6 +149,7 @@ def forward_backward(
     counts,
     endings,
     stays,
+    changes,
 ):
     """Posteriors of states given complete sequences; expected first segments, transitions and durations.
 
@@ -164,12 +165,15 @@ def forward_backward(
         Expected counts of segments that end at an age are added.
     stays : (age, state)
         Expected counts of positions from which a segment of this age goes on, within the sequence, are added.
+    changes : (position,)  filled
+        P(the state differs from that of the position before | the sequence); 0 at the first position.
     """
     n_ages, k = hazards.shape
     begun, ended, oldest, now, factors, beyond, beyond_oldest = np.empty((7, len(likelihoods), k))
     passes = begun, ended, oldest, now, logs, posterior, np.empty((n_ages, k))
     forward(initial, transitions, hazards, likelihoods, ends, np.empty((0, k, k)), *passes)
     posterior[:] = 0.0
+    changes[:] = 0.0
     for t in range(len(likelihoods)):
         scale = math.exp(-logs[t])
         for m in range(k):
@@ -192,6 +196,8 @@ def forward_backward(
                     through = transitions[m, n] * ahead[n]
                     beyond[t, m] += through
                     counts[m, n] += ended[t, m] * through
+                    if n != m:
+                        changes[t + 1] += ended[t, m] * through
                 hazard = hazards[n_ages - 1, m]
                 ending = hazard * beyond[t, m]
                 staying = (1.0 - hazard) * factors[t + 1, m] * beyond_oldest[t + 1, m]
@@ -362,38 +368,3 @@ def trace(state, duration, came_from, lasted, path, segments):
         if t >= 0:
             state = came_from[start, state]
             duration = lasted[t, state]
-
-
-@njit(cache=True, nogil=True)
-def draw_paths(first, hazards, transitions, uniforms, states):
-    """Paths of hidden states.
-
-    Parameters
-    ----------
-    first : (age * state,)
-        Cumulative probabilities of age and state at the first time.
-    hazards : (age, state)
-    transitions : (state, next state)
-        Cumulative probabilities in each row.
-    uniforms : (draw, time)
-        Random numbers from 0 to 1.
-    states : (draw, time)  filled
-    """
-    n_ages, k = hazards.shape
-    n, length = uniforms.shape
-    for draw in range(n):
-        age, state = 0, 0
-        for t in range(length):
-            uniform = uniforms[draw, t]
-            if t == 0:
-                top = len(first) - 1
-                place = np.searchsorted(first, uniform * first[top], side="right")
-                age, state = divmod(min(place, top), k)
-            elif uniform < hazards[age, state]:
-                row = transitions[state]
-                within = uniform / hazards[age, state] * row[k - 1]
-                state = min(np.searchsorted(row, within, side="right"), k - 1)
-                age = 0
-            else:
-                age = min(age + 1, n_ages - 1)
-            states[draw, t] = state

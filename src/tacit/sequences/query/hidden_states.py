@@ -6,8 +6,10 @@ with explicit durations (`SegmentChain`) have passes of their own (`query/segmen
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -66,6 +68,12 @@ class StateEvidence:
     def lengths(self) -> Integers:
         """(sequence,) positions of each."""
         return np.diff(self.ends)
+
+    def split(self) -> Iterator[StateEvidence]:
+        """Each sequence by itself."""
+        for first, stop in pairwise(self.ends.tolist()):
+            ends = np.array([0, stop - first], dtype=np.int64)
+            yield StateEvidence(self.likelihoods[first:stop], self.log_scales[first:stop], ends)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,9 @@ class SegmentStates:
 
     now: Array  # (position, state)   rows of zeros after an impossible observation
     logs: Array  # (position,)  log-likelihood of each position given those before it
+    begun: Array  # (position, state) a segment begins here, given the positions before
     ended: Array  # (position, state) a segment ends here
+    oldest: Array  # (position, state) state and last age
     later: Array  # (position, state) the state some steps later
     going_on: Array  # (age, state) after the last position: P(state, age, the segment goes on)
 
@@ -52,7 +54,7 @@ def filtered_segments(
         later,
         going_on,
     )
-    return SegmentStates(now, logs, ended, later, going_on)
+    return SegmentStates(now, logs, begun, ended, oldest, later, going_on)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,7 @@ class ExpectedSegments:
     transitions: Array  # (state, state of the next segment)
     endings: Array  # (state, age)
     stays: Array  # (state, age)
+    changes: Array  # (position,) P(the state differs from the one before)
 
 
 def expected_segments(chain: SegmentChain, likelihoods: Array, ends: Integers) -> ExpectedSegments:
@@ -75,6 +78,7 @@ def expected_segments(chain: SegmentChain, likelihoods: Array, ends: Integers) -
     posterior, logs = np.empty(likelihoods.shape), np.empty(len(likelihoods))
     initial, transitions = np.zeros(k), np.zeros((k, k))
     endings, stays = np.zeros(chain.hazards.shape), np.zeros(chain.hazards.shape)
+    changes = np.empty(len(likelihoods))
     forward_backward(
         np.ascontiguousarray(chain.initial),
         np.ascontiguousarray(chain.transitions),
@@ -87,8 +91,9 @@ def expected_segments(chain: SegmentChain, likelihoods: Array, ends: Integers) -
         transitions,
         endings,
         stays,
+        changes,
     )
-    return ExpectedSegments(posterior, logs, initial, transitions, endings.T, stays.T)
+    return ExpectedSegments(posterior, logs, initial, transitions, endings.T, stays.T, changes)
 
 
 def most_likely_segments(
@@ -119,7 +124,7 @@ def drawn_segment_states(
     shape : (draws, times)
     rng : Generator
     """
-    from tacit.sequences.loops.semi_markov import draw_paths
+    from tacit.sequences.loops.segment_paths import draw_paths
 
     states = np.empty(shape, dtype=np.int32)
     draw_paths(
@@ -127,6 +132,30 @@ def drawn_segment_states(
         chain.hazards,
         np.cumsum(chain.transitions, axis=1),
         rng.random(shape),
+        states,
+    )
+    return states
+
+
+def drawn_segments(
+    chain: SegmentChain,
+    likelihoods: Array,
+    ends: Integers,
+    n_samples: int,
+    rng: np.random.Generator,
+) -> Codes:
+    """(position, draw) paths of states from their posterior; -1 where a sequence is impossible."""
+    from tacit.sequences.loops.segment_paths import draw_posterior_paths
+
+    filtered = filtered_segments(chain, likelihoods, ends)
+    states = np.full((len(likelihoods), n_samples), -1, dtype=np.int32)
+    draw_posterior_paths(
+        np.ascontiguousarray(chain.transitions),
+        chain.hazards,
+        likelihoods,
+        ends,
+        (filtered.begun, filtered.ended, filtered.oldest, filtered.now, filtered.logs),
+        rng.random((2, *states.shape)),
         states,
     )
     return states

@@ -12,9 +12,11 @@ from tacit.sequences.query.hidden_states import (
     StateChain,
     StateEvidence,
     filtered,
+    segments_of,
     smoothed,
     viterbi,
 )
+from tacit.sequences.query.segments import drawn_segments, expected_segments
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -60,12 +62,25 @@ class Pairs:
         return np.asarray(np.clip(changes, 0.0, 1.0))
 
 
+def change_probabilities(chain: StateChain, evidence: StateEvidence) -> Array:
+    """(position,) P(state differs from the one before | the whole sequence).
+
+    Zero at the first position of each sequence; NaN where the sequence is impossible.
+    """
+    segments = segments_of(chain)
+    if segments is None:
+        return Pairs.of(chain, evidence).changes()
+    expected = expected_segments(segments, evidence.likelihoods, evidence.ends)
+    possible = expected.posterior.sum(axis=1) > 0
+    return np.where(possible, np.clip(expected.changes, 0.0, 1.0), np.nan)
+
+
 def change_points(
     chain: StateChain, evidence: StateEvidence, least: float
 ) -> list[list[ChangePoint]]:
     """The changes of the most likely path of each sequence that are at least so probable."""
     paths, _ = viterbi(chain, evidence)
-    changes = Pairs.of(chain, evidence).changes()
+    changes = change_probabilities(chain, evidence)
     lists: list[list[ChangePoint]] = []
     for first, stop in zip(evidence.ends[:-1].tolist(), evidence.ends[1:].tolist(), strict=True):
         path, probabilities = paths[first:stop], changes[first:stop]
@@ -86,10 +101,13 @@ def drawn_paths(
     """(position, draw) paths of states from their posterior; -1 where a sequence is impossible.
 
     Backward sampling: the last state is drawn from the filtered states, and each one before it given the
-    next.
+    next; with explicit durations the last segment, and each one before it given the next.
     """
     from tacit.sequences.loops.viterbi import draw_posterior_paths
 
+    segments = segments_of(chain)
+    if segments is not None:
+        return drawn_segments(segments, evidence.likelihoods, evidence.ends, n_samples, rng)
     now = filtered(chain, evidence).now
     states = np.full((len(now), n_samples), -1, dtype=np.int32)
     transitions = np.ascontiguousarray(chain.transitions)
