@@ -53,7 +53,8 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
         third of this at least.
     n_sweeps : int
         Gibbs sweeps of one final chain, over all sequences; of several, as for `n_samples`. Candidates of
-        model selection get a twelfth of this or more, the last of them about as many.
+        model selection get a fortieth of this or more, the last of them about half. Chains from random tables
+        still gain after thousands of sweeps.
     pseudo_counts : float or "auto"
         Added to each row of initial, emission and transition probabilities, spread evenly. "auto": a few;
         if automata are sampled, the most likely numbers given the sampled paths.
@@ -104,7 +105,7 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
         *,
         tied: bool | str = "auto",
         n_samples: int = 20,
-        n_sweeps: int = 400,
+        n_sweeps: int = 1000,
         pseudo_counts: float | str = "auto",
         tol: float = 1e-7,
         max_iter: int = 200,

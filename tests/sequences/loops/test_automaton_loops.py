@@ -15,6 +15,7 @@ from tacit.sequences.learn.em.automata import AutomatonPrior, expectation
 from tacit.sequences.learn.em.gibbs import Sampler
 from tacit.sequences.loops import automata
 from tacit.sequences.loops import gibbs as sweeps
+from tacit.sequences.loops.prefixes import alphabetical, shared_lengths
 from tacit.sequences.moments.prefixes import PrefixTree
 
 
@@ -80,6 +81,17 @@ def test_compiled_loops_agree_with_their_python_source():
         plain = everything()
     for one, other in zip(compiled, plain, strict=True):
         assert one == pytest.approx(other, rel=1e-6)
+
+
+def test_neighbours_have_so_much_in_common():
+    codes = np.array([1, 0, 1, 0, 1, 1, 0, -1], dtype=np.int32)
+    firsts, lengths = (
+        np.array([0, 1, 3, 6, 6]),
+        np.array([1, 2, 3, 0, 2]),
+    )  # 1, 01, 011, nothing, 0?
+    order = alphabetical(codes, firsts, lengths)
+    assert order.tolist() == [3, 4, 1, 2, 0]
+    assert shared_lengths(codes, firsts, lengths, order).tolist() == [0, 0, 1, 2, 0]
 
 
 def log_joint(word_paths, n_states, n_symbols, prior, groups):

@@ -30,13 +30,18 @@ Array = NDArray[np.float64]
 # Numbers of states of the chains that start when the best so far is known, in terms of its own. Chains that
 # started apart end apart: the mean of four had gaps 20 to 45 % smaller than the best of them on most drawn
 # machines.
-NEARBY = (1.0, 1.2, 1.5)
-# EM steps before sampling where transitions depend on the symbol, and more of the best of these: with long
-# sequences and many states EM gains more than sampling in the same time, else less. Fewer where they would
-# take more products than this.
-STEPS_BEFORE, MORE_STEPS = (20, 4e10), (60, 1.2e11)
-_LEAST_STEPS = 8
-_PER_ROUND = 4  # automata that are averaged to score a chain
+NEARBY = (0.75, 1.0, 1.25)
+# Sweeps of model selection, in terms of those of a final chain: of the first round, in which there are many
+# candidates; of the best of each kind; and of all that may be averaged. Long chains gain far more than many:
+# those from random tables still improve after thousands of sweeps.
+_FIRST_ROUND, _OF_KINDS, _LAST_ROUND = 1 / 40, 1 / 7, 1 / 4
+# The first rounds have about so many positions, where there are more: a chain is quicker there, and goes on
+# from its tables. More sweeps make up for it, up to so many times as many.
+_FEW_POSITIONS, _MORE_SWEEPS = 250_000, 4.0
+# EM steps before sampling where transitions depend on the symbol; fewer where they would take more products
+# than this.
+STEPS_BEFORE, _LEAST_STEPS = (10, 5e9), 3
+_PER_ROUND = 6  # automata that are averaged to score a chain
 _LAST_CHAINS = 5  # that may be averaged
 # Pseudo-counts of each in their weights, in terms of the number of held-out sequences.
 _WEIGHT_PRIOR, _LEAST_WEIGHT = 0.05, 0.06
@@ -62,7 +67,6 @@ class _Chain:
 
     shape: Shape
     sampler: Sampler
-    start: AutomatonTables
     logs: Array = field(default_factory=lambda: np.zeros(0))  # (node,)  of held-out strings
     value: float = -np.inf  # mean held-out log-probability
 
@@ -173,11 +177,9 @@ class Learning:
         """Samples of the best chains, continued on all sequences."""
         weights = np.ones(1)
         if self._held_tree is None:
-            chains = [self._chain(shapes[0], self._start_of_chain(shapes[0]))]
+            chains = [self._chain(shapes[0], self._sequences)]
         else:
-            chains = self._chosen(
-                [self._chain(shape, self._start_of_chain(shape)) for shape in shapes]
-            )
+            chains = self._chosen(shapes)
             weights = self._weights(chains)
             is_used = weights > _LEAST_WEIGHT
             chains = [chain for chain, keep in zip(chains, is_used, strict=True) if keep]
@@ -189,7 +191,7 @@ class Learning:
         for number, (chain, weight) in enumerate(zip(chains, weights, strict=True)):
             sampler = chain.sampler
             if self._held_tree is not None:
-                sampler = Sampler(every, sampler.tables(), sampler.prior, self._rng)
+                sampler = self._sampler(every, sampler)
 
             def report_progress(done_of_chain: float, number: int = number) -> None:
                 done = (number + done_of_chain) / len(chains)
@@ -212,7 +214,10 @@ class Learning:
         tables = self._start(shape)
         if shape.start == "random":
             return tables
-        return self._with_steps(tables, STEPS_BEFORE)
+        steps, products = STEPS_BEFORE
+        products_per_step = 2.0 * self._tree.n_nodes * tables.n_states**2
+        steps = int(np.clip(products / products_per_step, _LEAST_STEPS, steps))
+        return self._polished(tables, self._tree, steps, stopped=False)
 
     def _samples(
         self, sampler: Sampler, length: float, report_progress: Callable[[float], None]
@@ -232,59 +237,79 @@ class Learning:
         self._n_steps += n_sweeps
         return out
 
-    def _chosen(self, chains: list[_Chain]) -> list[_Chain]:
+    def _chosen(self, shapes: list[Shape]) -> list[_Chain]:
         """The best chains, and the best of each kind: the worse half of each kind drops out in turn.
 
         Chains that start at random converge later: the kinds are compared only when one of each is left.
         """
-        sweeps = max(self._settings.n_sweeps // 12, 1)
-        self._warm_up(chains, 2 * sweeps)
-        kinds = {chain.shape.kind for chain in chains}
-        most = len(chains) // len(kinds)
+        few, sweeps = self._few_sequences()
+        chains = self._started(shapes, few, sweeps)
+        kinds = {shape.kind for shape in shapes}
+        most, so_far = len(chains) // len(kinds), 0
         while most > 1:
             self._round(chains, sweeps)
-            most = (most + 1) // 2
+            most, so_far, sweeps = (most + 1) // 2, so_far + sweeps, 2 * sweeps
             chains = [chain for kind in sorted(kinds) for chain in _best(chains, most, kind)]
-        self._round(chains, 2 * sweeps)
-        nearby = self._nearby(_best(chains, 1)[0])
-        self._warm_up(nearby, 2 * sweeps)
-        self._round(nearby, 4 * sweeps)
-        chains = chains + nearby
-        self._round(chains, 4 * sweeps)
+        self._go_on_with_all(chains)
+        self._round(chains, self._part(_OF_KINDS))
+        near = self._nearby(_best(chains, 1)[0].shape)
+        nearby = self._started(near, few, self._part(_FIRST_ROUND))
+        for chain in nearby:
+            chain.sampler.run(so_far)
+        self._go_on_with_all(nearby)
+        self._round(nearby, self._part(_OF_KINDS))
+        chains = _best(chains + nearby, _LAST_CHAINS)
+        self._round(chains, self._part(_LAST_ROUND))
         return _best(chains, _LAST_CHAINS)
 
-    def _warm_up(self, chains: list[_Chain], sweeps: int) -> None:
-        """Sweeps of many pseudo-counts after random starts; later these are learnt."""
-        for number, chain in enumerate(chains):
-            if chain.shape.start == "random":
-                self._report(0.2 * number / len(chains), f"{len(chains)} chains of {sweeps} sweeps")
+    def _few_sequences(self) -> tuple[Sequences, int]:
+        """Sequences for the first rounds, drawn at random, and the sweeps of the first of these."""
+        every = self._sequences
+        part = _FEW_POSITIONS / max(self._tree.n_positions, 1)
+        if part >= 1:
+            return every, self._part(_FIRST_ROUND)
+        n_few = max(round(part * len(every.lengths)), 1)
+        chosen = np.sort(self._rng.choice(len(every.lengths), n_few, replace=False))
+        return every.take(chosen), self._part(_FIRST_ROUND * min(1 / part, _MORE_SWEEPS))
+
+    def _go_on_with_all(self, chains: list[_Chain]) -> None:
+        """Continue chains with all training sequences, from their tables."""
+        for chain in chains:
+            if chain.sampler.n_sequences < self._tree.n_sequences:
+                chain.sampler = self._sampler(self._sequences, chain.sampler)
+
+    def _part(self, part: float) -> int:
+        """Sweeps, in terms of those of a final chain."""
+        return max(round(part * self._settings.n_sweeps), 1)
+
+    def _started(self, shapes: list[Shape], sequences: Sequences, sweeps: int) -> list[_Chain]:
+        """New chains: sweeps of many pseudo-counts after random starts; later these are learnt."""
+        chains = []
+        for number, shape in enumerate(shapes):
+            self._report(0.2 * number / len(shapes), f"{shape.n_states} states")
+            chain = self._chain(shape, sequences)
+            if shape.start == "random":
                 chain.sampler.run(sweeps)
                 self._n_steps += sweeps
             chain.sampler.learn_prior = self._learns_prior
+            chains.append(chain)
+        return chains
 
     @property
     def _learns_prior(self) -> bool:
         return self._settings.pseudo_counts is None
 
-    def _nearby(self, best: _Chain) -> list[_Chain]:
-        """New chains with about as many states as the best one; from clusters, also one of more EM."""
-        shape = best.shape
-        counts = [shape.n_states for _ in NEARBY]
+    def _nearby(self, best: Shape) -> list[Shape]:
+        """Those of new chains, with about as many states: one at least starts from random tables."""
+        most = max(self._tree.n_nodes, best.n_states)
+        counts = [best.n_states for _ in NEARBY]
         if self._settings.n_states is None:
-            most = max(self._tree.n_nodes, shape.n_states)
-            counts = [min(round(factor * shape.n_states), most) for factor in NEARBY]
-        shapes = [replace(shape, n_states=count) for count in counts]
-        chains = [self._chain(near, self._start_of_chain(near)) for near in shapes]
-        if shape.start == "clusters":
-            chains[0] = self._chain(shape, self._with_steps(best.start, MORE_STEPS))
-        return chains
-
-    def _with_steps(self, tables: AutomatonTables, limits: tuple[int, float]) -> AutomatonTables:
-        """After some steps of EM, fewer where these are expensive."""
-        steps, products = limits
-        products_per_step = 2.0 * self._tree.n_nodes * tables.n_states**2
-        steps = int(np.clip(products / products_per_step, min(_LEAST_STEPS, steps), steps))
-        return self._polished(tables, self._tree, steps, stopped=False)
+            counts = [min(round(factor * best.n_states), most) for factor in NEARBY]
+        starts = [best.start, "random", best.start]
+        return [
+            replace(best, start=start, n_states=count)
+            for start, count in zip(starts, counts, strict=True)
+        ]
 
     def _round(self, chains: list[_Chain], sweeps: int) -> None:
         """Continue all chains, and score each by the mean of its last automata."""
@@ -331,9 +356,15 @@ class Learning:
         """Those of the tree."""
         return self._tree.sequences()
 
-    def _chain(self, shape: Shape, tables: AutomatonTables) -> _Chain:
+    def _chain(self, shape: Shape, sequences: Sequences) -> _Chain:
         prior = shape.prior(self._settings.pseudo_counts, self._tree.n_symbols)
-        return _Chain(shape, Sampler(self._sequences, tables, prior, self._rng), tables)
+        return _Chain(shape, Sampler(sequences, self._start_of_chain(shape), prior, self._rng))
+
+    def _sampler(self, sequences: Sequences, before: Sampler) -> Sampler:
+        """A chain that goes on with other sequences."""
+        return Sampler(
+            sequences, before.tables(), before.prior, self._rng, learn_prior=self._learns_prior
+        )
 
     def _all_sequences(self) -> Sequences:
         if self._held_tree is None:

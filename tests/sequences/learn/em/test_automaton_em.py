@@ -10,6 +10,7 @@ import pytest
 
 from oracles.automata import random_tables
 from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.learn import probabilistic_automata
 from tacit.sequences.learn.automaton_candidates import (
     AutomatonSettings,
     candidate_shapes,
@@ -178,3 +179,34 @@ def test_candidates_differ_in_states_transitions_and_starts():
     given = candidate_shapes(3, 1000, replace(auto, n_states=7, tied=True))
     assert [(shape.n_states, shape.kind) for shape in given] == [(7, (True, "random"))]
     assert not any(shape.tied for shape in candidate_shapes(1, 1000, auto))
+
+
+def learning_of(n_sweeps, n_states=3):
+    tree = PrefixTree.of(sampled(deterministic(), 400))
+    held = PrefixTree.of(sampled(deterministic(), 60, seed=1))
+    settings = AutomatonSettings(n_states, False, "gibbs", 4, n_sweeps, None, 1e-7, 200, 0)
+    return probabilistic_automata.Learning(tree, held, settings, lambda *_: None), settings
+
+
+def test_first_rounds_have_few_sequences_and_the_last_all(monkeypatch):
+    learning, settings = learning_of(80)
+    every, sweeps = learning._few_sequences()
+    assert (len(every.lengths), sweeps) == (400, 2)
+    monkeypatch.setattr(probabilistic_automata, "_FEW_POSITIONS", every.n_positions // 3)
+    few, sweeps = learning._few_sequences()
+    assert 132 <= len(few.lengths) <= 134
+    assert sweeps == 6  # three times as many
+    monkeypatch.setattr(probabilistic_automata, "_FEW_POSITIONS", 10)
+    assert learning._few_sequences()[1] == 8  # at most four times as many
+    chains = learning._chosen(candidate_shapes(2, 400, settings))
+    assert len(chains) == 5
+    assert {chain.sampler.n_sequences for chain in chains} == {400}
+
+
+def test_of_many_states_those_nearby_are_looked_at_too():
+    learning, settings = learning_of(20, None)
+    chains = learning._chosen(candidate_shapes(2, 400, settings))
+    best = {chain.shape.n_states for chain in chains}
+    assert best & {8, 12, 15, 25, 30, 50, 60, 100}  # 0.75 or 1.25 times those of a candidate
+    assert {chain.shape.start for chain in chains} == {"clusters", "random"}
+    assert [chain.value for chain in chains] == sorted((c.value for c in chains), reverse=True)

@@ -66,6 +66,11 @@ class Sampler:
         self._counts: tuple[NDArray[Any], ...] = ()
         self._draw_paths(tables)
 
+    @property
+    def n_sequences(self) -> int:
+        """Number of sequences."""
+        return len(self._sequences.lengths)
+
     def run(self, n_sweeps: int) -> float:
         """Resample all states `n_sweeps` times; returns the fraction that changed in the last sweep."""
         from tacit.sequences.loops.gibbs import sweep
