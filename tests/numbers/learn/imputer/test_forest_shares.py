@@ -75,3 +75,12 @@ def test_the_same_seed_gives_the_same_shares():
     first, second = (forests_beside(rows, means, lambda _: means, 3)[0] for _ in range(2))
     assert (first is None) == (second is None)
     assert first is None or np.array_equal(first.shares, second.shares)
+
+
+def test_a_sample_has_cells_of_every_column():
+    rows = table(3000, 100)
+    gaps = np.zeros(rows.missing.shape, dtype=bool)
+    gaps[:2997, 0] = True
+    sample = some_rows(with_masked(rows, gaps), np.random.default_rng(0))
+    assert 1200 <= sample.n_rows <= 1203
+    assert (~sample.missing[:, 0]).sum() == 3

@@ -25,6 +25,8 @@ POOLED_CELLS = 100.0
 MIN_ROWS, MIN_COLUMNS = 40, 2
 # The budget of work: cells that one forest is grown from, and columns that have one.
 MOST_CELLS, MOST_COLUMNS = 120_000, 100
+# Of a column in a sample of the rows.
+LEAST_CELLS = 5
 
 
 def forests_beside(
@@ -87,10 +89,17 @@ def _grown(table: MixedTable, start: Predictions, shares: Array, seed: int) -> F
 
 
 def some_rows(table: MixedTable, rng: np.random.Generator) -> MixedTable:
-    """The rows that forests are grown from: all, or a sample within the budget; without weights."""
+    """The rows that forests are grown from: all, or a sample within the budget; without weights.
+
+    Of a column that hardly any row has, the sample has some cells in any case.
+    """
     most = max(MIN_ROWS, MOST_CELLS // max(len(table.schema), 1))
     if table.n_rows > most:
-        table = table.take(np.sort(rng.permutation(table.n_rows)[:most]))
+        rows = rng.permutation(table.n_rows)[:most]
+        observed = ~table.missing
+        scarce = np.flatnonzero(observed[rows].sum(axis=0) < LEAST_CELLS)
+        of_scarce = [np.flatnonzero(observed[:, column])[:LEAST_CELLS] for column in scarce]
+        table = table.take(np.unique(np.concatenate([rows, *of_scarce])))
     return replace(table, weights=None)
 
 
