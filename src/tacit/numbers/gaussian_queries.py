@@ -124,7 +124,7 @@ class GaussianQueries(NumberQueries, GaussianRows):
     # -- rows -------------------------------------------------------------------------------------
 
     def _impute(self, X: Any, *, median: bool = False) -> Any:
-        from tacit.core.input.mixed_table import decode_mixed
+        from tacit.core.input.mixed_table import complete_mixed
         from tacit.numbers.query.gaussian import fill
 
         table = self._table(X)
@@ -147,11 +147,11 @@ class GaussianQueries(NumberQueries, GaussianRows):
                     columns[place][missing] = self.scores_.numbers(place, mean)
                 else:
                     columns[place][missing] = expected_numbers(self.scores_, place, mean, scale)
-        return decode_mixed(table.filled(columns), like=X)
+        return complete_mixed(X, table.filled(columns))
 
     def _most_likely(self, X: Any) -> Any:
         # Completions of the categories are compared by their density with the numbers at their modes.
-        from tacit.core.input.mixed_table import decode_mixed
+        from tacit.core.input.mixed_table import complete_mixed
         from tacit.numbers.query.gaussian import fill
 
         table = self._table(X)
@@ -170,7 +170,7 @@ class GaussianQueries(NumberQueries, GaussianRows):
         # Stable order by row, then by density: the first case of each row is the best.
         order = np.lexsort((-log_density, cases.row))
         best = order[np.searchsorted(cases.row[order], np.arange(table.n_rows))]
-        return decode_mixed(filled.take(best), like=X)
+        return complete_mixed(X, filled.take(best))
 
     def _posterior(self, X: Any, soft: Soft | None) -> dict[str, Array]:
         raise NotAvailableError(

@@ -306,7 +306,7 @@ class KernelQueries(NumberQueries, KernelRows):
         return answer
 
     def _impute(self, X: Any, *, median: bool = False) -> Any:
-        from tacit.core.input.mixed_table import decode_mixed
+        from tacit.core.input.mixed_table import complete_mixed
 
         table, _ = self._rows(X)
         leaves = np.flatnonzero(table.missing.any(axis=0)).tolist()
@@ -317,7 +317,7 @@ class KernelQueries(NumberQueries, KernelRows):
             else predictions[leaf].argmax(axis=1)
             for leaf in leaves
         }
-        return decode_mixed(table.filled(filled), like=X)
+        return complete_mixed(X, table.filled(filled))
 
     def _missing_cells(
         self, table: MixedTable, leaves: Sequence[int], *, median: bool = False

@@ -10,6 +10,7 @@ import pytest
 
 import tacit
 from tacit.core.input.decode import complete
+from tacit.core.input.mixed_table import complete_mixed
 from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
 from tacit.core.input.read_table import encode, read_table
 from tacit.errors import BinningWarning, CategoryError, DataError, IdentifierWarning
@@ -160,3 +161,40 @@ def test_imputing_keeps_columns_that_the_model_does_not_know():
     assert list(filled.columns) == ["name", "colour", "size"]
     assert filled["name"].tolist() == NAMES
     assert filled["colour"].notna().all()
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_times_come_back_to_the_microsecond(unit, zone):
+    ticks = np.random.default_rng(0).integers(-5 * 10**15, 5 * 10**15, size=200)
+    times = pd.Series(ticks.astype("datetime64[us]").astype(f"datetime64[{unit}]"))
+    if zone is not None:
+        times = times.dt.tz_localize("UTC").dt.tz_convert(zone)
+    frame = pd.DataFrame({"time": times})
+    pd.testing.assert_frame_equal(complete_mixed(frame, read_mixed(frame)), frame)
+
+
+@pytest.mark.parametrize("model", [tacit.GaussianTree, tacit.KernelTree])
+@pytest.mark.parametrize("kind", [as_pandas, pl.DataFrame, pa.table])
+def test_columns_that_were_left_out_are_not_lost(kind, model):
+    numbers = np.random.default_rng(0).normal(size=N).tolist()
+    rows = kind({"name": NAMES, "x": [None, *numbers[1:]], "colour": COLOURS})
+    with pytest.warns(IdentifierWarning):
+        fitted = model().fit(rows)
+    answers = (
+        [fitted.impute, fitted.most_likely] if model is tacit.GaussianTree else [fitted.impute]
+    )
+    for answer in answers:
+        filled = answer(rows)
+        names = filled.column_names if kind is pa.table else list(filled.columns)
+        assert names == ["name", "x", "colour"]
+        assert list(filled["name"].to_numpy()) == NAMES
+
+
+def test_a_chunk_of_gaps_alone_makes_dates_no_other_numbers():
+    chunks = [
+        {"day": [None] * 3, "colour": COLOURS[:3]},
+        {"day": DAYS, "colour": COLOURS},
+    ]
+    (day, _) = read_mixed(chunks).schema.columns
+    assert (day.kind, day.unit) == ("continuous", "date")

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import BinEncoder, Encoder, IndicatorEncoder
 from tacit.core.input.decode import written
-from tacit.core.input.frames_out import Filled
+from tacit.core.input.frames import is_frame
+from tacit.core.input.frames_out import Filled, with_other_columns
 from tacit.core.input.table import (
     TEMPORAL,
     Codes,
@@ -259,6 +260,20 @@ def binned_table(table: MixedTable, encoders: Sequence[Encoder]) -> Table:
         values = table.column(place)
         codes[:, place] = encoder.codes(values) if isinstance(encoder, BinEncoder) else values
     return Table(schema, codes, table.weights)
+
+
+def complete_mixed(X: Any, table: MixedTable) -> Any:
+    """The table X with its gaps filled, in the caller's kind of table; see `decode.complete`.
+
+    Parameters
+    ----------
+    X : table
+        What the user brought. Columns of a frame that the model does not know stay as they are.
+    table : MixedTable
+        The completed rows.
+    """
+    decoded = decode_mixed(table, like=X)
+    return with_other_columns(decoded, X) if is_frame(X) else decoded
 
 
 def decode_mixed(table: MixedTable, *, like: Any = "numpy") -> Any:

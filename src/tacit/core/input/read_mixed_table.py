@@ -241,7 +241,8 @@ class _Watched:
         else:
             counted = values if weights is None else values[weights > 0]
             self._note_range(counted, minus_one=minus_one)
-            self.units.add(raw.unit if isinstance(raw, Distinct) else "")
+            if not np.isnan(values).all():  # a block of gaps alone has no unit
+                self.units.add(raw.unit if isinstance(raw, Distinct) else "")
             self._note_distinct(counted)
         if not self.many:
             self.parts.append(observed(raw, weights))

@@ -178,7 +178,9 @@ def days_of(column: pa.Array) -> NDArray[np.float64]:
     integers = column.cast(pa.int32() if is_32_bit else pa.int64()).to_numpy(zero_copy_only=False)
     if pa.types.is_date(column.type):
         return np.asarray(integers / (1.0 if is_32_bit else _PER_DAY["ms"]), dtype=np.float64)
-    return np.asarray(integers / _PER_DAY[column.type.unit], dtype=np.float64)
+    per_day = int(_PER_DAY[column.type.unit])
+    whole, part = np.divmod(integers.astype(np.int64, copy=False), per_day)
+    return np.asarray(whole + part / per_day, dtype=np.float64)
 
 
 _DATES = (-719162, 2932896)  # the days of years 1 and 9999, the first and last of Python
@@ -199,11 +201,23 @@ def dates_from(days: NDArray[np.float64], kind: pa.DataType) -> pa.Array:
         days = np.clip(days, max(low, -most), min(high, most))
     is_32_bit = pa.types.is_date32(kind) or pa.types.is_time32(kind)
     if pa.types.is_date(kind):
-        scaled = np.rint(days) * (1.0 if is_32_bit else _PER_DAY["ms"])
+        scaled = _ticks(np.rint(days), 1.0 if is_32_bit else _PER_DAY["ms"])
     else:
-        scaled = np.rint(days * _PER_DAY[kind.unit])
-    integers = np.where(missing, 0.0, scaled).astype(np.int32 if is_32_bit else np.int64)
+        scaled = _ticks(days, _PER_DAY[kind.unit])
+    integers = np.where(missing, 0, scaled).astype(np.int32 if is_32_bit else np.int64)
     return pa.array(integers, mask=missing).cast(kind)
+
+
+def _ticks(days: NDArray[np.float64], per_day: float) -> NDArray[np.int64]:
+    """Days as whole numbers of so many a day, rounded to microseconds: days know no finer ones.
+
+    Whole days are counted by themselves, so that no digit is lost.
+    """
+    known = np.where(np.isnan(days), 0.0, days)
+    whole = np.floor(known)
+    finest = min(per_day, _PER_DAY["us"])
+    part = np.rint((known - whole) * finest).astype(np.int64)
+    return whole.astype(np.int64) * int(per_day) + part * int(per_day / finest)
 
 
 def day_number(value: Any) -> float | None:
