@@ -10,16 +10,15 @@ from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.data.sequences import examples_of, lengths_from
 from tacit.sequences.emissions import EMISSIONS, emission_for, emission_of
 from tacit.sequences.hmm_settings import check_generic, settings_of
-from tacit.sequences.hmm_smoothing import HMMSmoothing
+from tacit.sequences.hmm_streams import HMMStreams
 from tacit.sequences.model_files import HMM_FILE
 
 if TYPE_CHECKING:
     from tacit.core.input.examples import Examples
     from tacit.sequences.emissions.protocol import Emission
-    from tacit.sequences.learn.fit import FittedHMM
 
 
-class HMM(HMMSmoothing):
+class HMM(HMMStreams):
     """A hidden Markov model: a chain of hidden states, each of which emits a symbol or numbers.
 
     The length of a sequence is not modelled.
@@ -349,18 +348,6 @@ class HMM(HMMSmoothing):
         return hmm
 
     # -- private ----------------------------------------------------------------------------------
-
-    def _set_fitted(self, fitted: FittedHMM, X: Any, data: Any, stream: Any) -> Self:
-        """Set the fitted attributes."""
-        self.parameters_ = fitted.parameters
-        self.diagnostics_ = fitted.diagnostics
-        self.names_, self.symbols_ = data.names, data.symbols
-        self.stream_ = stream
-        if data.names:
-            self.n_features_in_ = len(data.names)
-        else:
-            self._set_n_features_in(X, data)
-        return self
 
     def _check_learner(self, emission: Emission) -> Emission:
         """The same emission, if it can be learnt as `learn` and `features` say."""

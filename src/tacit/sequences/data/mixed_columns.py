@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,26 @@ class MixedSeries(Series):
     """Sequences of rows of numbers, and of codes of categories."""
 
     categories: Categories = ()  # of each column; None of numbers
+
+    def recoded(self, categories: Categories) -> MixedSeries:
+        """The same with codes of other categories, among which these are."""
+        values = self.values.copy()
+        for column, (old, new) in enumerate(zip(self.categories, categories, strict=True)):
+            if old is None or new is None or old == new:
+                continue
+            places = {value: float(place) for place, value in enumerate(new)}
+            table = np.array([places[value] for value in old] + [np.nan])
+            codes = np.where(np.isnan(values[:, column]), -1, values[:, column]).astype(np.int64)
+            values[:, column] = table[codes]
+        return replace(self, values=values, categories=categories)
+
+
+def joint_categories(one: Categories, other: Categories) -> Categories:
+    """Those of both, column by column."""
+    return tuple(
+        None if old is None or new is None else old if old == new else _sorted({*old, *new})
+        for old, new in zip(one, other, strict=True)
+    )
 
 
 def read_mixed(
@@ -203,6 +223,11 @@ def _numbers(raw: Raw, name: str) -> Array:
     return np.asarray(values[raw.codes])
 
 
+def _sorted(values: set[Hashable]) -> tuple[Hashable, ...]:
+    """Numbers before texts."""
+    return tuple(sorted(values, key=lambda value: (isinstance(value, str), value)))
+
+
 def _coded(
     raws: Sequence[Raw], name: str, known: tuple[Hashable, ...] | None, unknown: str
 ) -> tuple[Array, tuple[Hashable, ...]]:
@@ -212,7 +237,7 @@ def _coded(
         seen = {part.values[code] for part in parts for code in np.unique(part.codes) if code >= 0}
         if not seen:
             raise DataError(f"column {name!r} holds no category at all; leave it out")
-        known = tuple(sorted(seen, key=lambda value: (isinstance(value, str), value)))
+        known = _sorted(seen)
     places = {value: float(place) for place, value in enumerate(known)}
     columns = []
     for part in parts:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.limits import shown
+from tacit.errors import DataError
+from tacit.sequences.data.mixed_columns import MixedSeries, joint_categories
 from tacit.sequences.data.number_sequences import Series
 from tacit.sequences.learn.fit import FittedHMM, fit_hmm
 from tacit.sequences.learn.selection import Pieces
-from tacit.sequences.learn.symbol_stream import MOST_POSITIONS, lowest, mixed
+from tacit.sequences.learn.symbol_stream import MOST_POSITIONS, Kept, lowest
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
@@ -32,16 +35,20 @@ class NumberSample:
     """
 
     series: Series
-    places: Integers  # (sequence,)  in the stream
-    n_seen: int  # sequences so far
-    n_positions: int  # their positions
+    kept: Kept
+    n_positions: int  # of all sequences so far
     seed: int
 
     @staticmethod
     def of(series: Series, seed: int) -> NumberSample:
         """Of the first chunk."""
         none = series.pieces(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        return NumberSample(none, np.zeros(0, np.int64), 0, 0, seed).joined(series)
+        return NumberSample(none, Kept.next(0, seed), 0, seed).joined(series)
+
+    @property
+    def places(self) -> Integers:
+        """(sequence,) in the stream."""
+        return self.kept.places
 
     @property
     def data(self) -> Series:
@@ -52,7 +59,7 @@ class NumberSample:
     def sizes(self) -> dict[str, int]:
         """Of all sequences so far."""
         return {
-            "n_sequences": self.n_seen,
+            "n_sequences": self.kept.n_seen,
             "n_positions": self.n_positions,
             "n_columns": self.series.n_columns,
         }
@@ -68,23 +75,46 @@ class NumberSample:
     def joined(self, others: Series, settings: HMMSettings | None = None) -> NumberSample:
         """With another chunk of the same columns."""
         del settings
-        n_old, n_new = len(self.places), len(others.lengths)
-        places = np.concatenate([self.places, self.n_seen + np.arange(n_new)])
-        lengths = np.concatenate([self.series.lengths, others.lengths])
+        more = Kept.next(len(others.lengths), self.seed, self.kept.n_seen)
+        return self._with(self.series, others, more, others.n_positions)
+
+    def merged(self, other: NumberSample) -> NumberSample:
+        """With the sample of another stream of the same columns, as if that had followed this one.
+
+        Categories that only one of them has seen are those of both.
+
+        Raises
+        ------
+        DataError
+            Its columns are others.
+        """
+        these, others = self.series, other.series
+        if these.names != others.names:
+            raise DataError(
+                f"the two models have different columns: {shown(list(these.names))} and "
+                f"{shown(list(others.names))}"
+            )
+        if isinstance(these, MixedSeries) and isinstance(others, MixedSeries):
+            categories = joint_categories(these.categories, others.categories)
+            these, others = these.recoded(categories), others.recoded(categories)
+        return self._with(these, others, other.kept, other.n_positions)
+
+    def _with(self, these: Series, others: Series, more: Kept, n_positions: int) -> NumberSample:
+        n_old, kept = len(self.places), self.kept + more
+        lengths = np.concatenate([these.lengths, others.lengths])
         most = MOST_POSITIONS * _FEW_COLUMNS // max(others.n_columns, _FEW_COLUMNS)
-        chosen = lowest(mixed(places, self.seed), lengths, most)
+        chosen = lowest(kept.numbers, lengths, most)
         parts = (
-            _taken(self.series, chosen[chosen < n_old]),
+            _taken(these, chosen[chosen < n_old]),
             _taken(others, chosen[chosen >= n_old] - n_old),
         )
         values = np.concatenate(
             [part.values for part in parts if part.n_positions] or [others.values]
         )
         return NumberSample(
-            replace(self.series, values=values, lengths=lengths[chosen]),
-            places[chosen],
-            self.n_seen + n_new,
-            self.n_positions + others.n_positions,
+            replace(these, values=values, lengths=lengths[chosen]),
+            kept.of(chosen),
+            self.n_positions + n_positions,
             self.seed,
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import DataError
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.learn.fit import FittedHMM, fit_hmm, unvisited
 from tacit.sequences.learn.hmm_learners import continued
@@ -24,6 +25,36 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int64]
 
 MOST_POSITIONS = 1 << 20  # of the sample
+_OTHER_WINDOWS = (
+    "the two models counted different windows of symbols; give both the same learn=, features= and "
+    "windows="
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Which sequences of a stream a sample holds: their places in it, and their random numbers."""
+
+    places: Integers  # (sequence,)
+    numbers: NDArray[np.uint64]  # (sequence,)
+    n_seen: int  # sequences of the stream so far
+
+    @staticmethod
+    def next(n_new: int, seed: int, n_seen: int = 0) -> Kept:
+        """So many sequences that come after those seen; places count from the first of them."""
+        places = np.arange(n_new)
+        return Kept(places, mixed(n_seen + places, seed), n_new)
+
+    def __add__(self, other: Kept) -> Kept:
+        return Kept(
+            np.concatenate([self.places, self.n_seen + other.places]),
+            np.concatenate([self.numbers, other.numbers]),
+            self.n_seen + other.n_seen,
+        )
+
+    def of(self, chosen: Integers) -> Kept:
+        """Some of the sequences."""
+        return Kept(self.places[chosen], self.numbers[chosen], self.n_seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,32 +62,48 @@ class Sample:
     """A random sample of all sequences so far.
 
     Every sequence has a random number that follows from its place in the stream; those with the lowest are
-    kept, up to `MOST_POSITIONS`. However the stream is cut into chunks, the same are kept.
+    kept, up to `MOST_POSITIONS`. However the stream is cut into chunks, the same are kept. Of two streams the
+    lowest of both are a random sample of all their sequences.
     """
 
     sequences: Sequences
-    places: Integers  # (sequence,)  in the stream
-    n_seen: int  # sequences so far
+    kept: Kept
     seed: int
 
     @staticmethod
     def of(sequences: Sequences, seed: int) -> Sample:
         """Of the first chunk."""
         empty = Sequences(np.zeros(0, np.int32), np.zeros(0, np.int64), sequences.symbols)
-        return Sample(empty, np.zeros(0, np.int64), 0, seed).joined(sequences)
+        return Sample(empty, Kept.next(0, seed), seed).joined(sequences)
+
+    @property
+    def places(self) -> Integers:
+        """(sequence,) in the stream."""
+        return self.kept.places
+
+    @property
+    def n_seen(self) -> int:
+        """Sequences so far."""
+        return self.kept.n_seen
 
     def joined(self, others: Sequences) -> Sample:
         """With another chunk, coded by the same symbols."""
-        n_old, n_new = len(self.places), len(others.lengths)
-        places = np.concatenate([self.places, self.n_seen + np.arange(n_new)])
+        return self._with(others, Kept.next(len(others.lengths), self.seed, self.n_seen))
+
+    def merged(self, other: Sample) -> Sample:
+        """With the sample of another stream, as if that had followed this one."""
+        return self._with(other.sequences, other.kept)
+
+    def _with(self, others: Sequences, more: Kept) -> Sample:
+        n_old, kept = len(self.places), self.kept + more
         lengths = np.concatenate([self.sequences.lengths, others.lengths])
-        chosen = lowest(mixed(places, self.seed), lengths, MOST_POSITIONS)
+        chosen = lowest(kept.numbers, lengths, MOST_POSITIONS)
         old = self.sequences.take(chosen[chosen < n_old])
-        new = others.take(chosen[chosen >= n_old] - n_old) if len(chosen) < len(places) else others
+        new = others.take(chosen[chosen >= n_old] - n_old) if len(chosen) < len(lengths) else others
         both = Sequences(
             np.concatenate([old.codes, new.codes]), lengths[chosen], self.sequences.symbols
         )
-        return Sample(both, places[chosen], self.n_seen + n_new, self.seed)
+        return Sample(both, kept.of(chosen), self.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +153,30 @@ class Stream:
         if heads is not None and more_heads is not None:
             heads = heads + more_heads
         return Stream(counts, self.sample.joined(data), windows, online, heads)
+
+    def merged(self, other: Stream) -> Stream:
+        """With what was kept of another stream of the same symbols.
+
+        Raises
+        ------
+        DataError
+            Its symbols are others, or it has no counts of windows such as these.
+        """
+        if other.data.symbols != self.data.symbols:
+            raise DataError(
+                "the two models know different symbols; give symbols= to the first partial_fit of both"
+            )
+        windows, heads = self.windows, self.heads
+        if windows is not None:
+            if other.windows is None or other.windows.triples.shape != windows.triples.shape:
+                raise DataError(_OTHER_WINDOWS)
+            windows = windows + other.windows
+        if heads is not None:
+            if other.heads is None:
+                raise DataError(_OTHER_WINDOWS)
+            heads = heads + other.heads
+        sample = self.sample.merged(other.sample)
+        return Stream(self.counts + other.counts, sample, windows, heads=heads)
 
     def fitted(
         self, emission: Emission, n_states: int | str, settings: HMMSettings, report: Report
