@@ -1,5 +1,7 @@
 """Trees with many states, and forests of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,13 @@ from tacit.core.input.read_table import encode, read_table
 from tacit.errors import ArgumentError
 from tacit.toy import balanced, caterpillar, random_tables, sample_codes
 from tacit.trees.learn.selection import candidates as selection
-from tacit.trees.learn.selection.forests import TrainingData, many_states, train
+from tacit.trees.learn.selection import forests
+from tacit.trees.learn.selection.forests import (
+    TrainingData,
+    likeliest_states,
+    many_states,
+    train,
+)
 from tacit.trees.learn.selection.mixtures import (
     Forest,
     grow,
@@ -51,6 +59,23 @@ def first(data):
 
 def silent(done, text):
     assert 0.0 <= done <= 1.0
+
+
+@pytest.mark.parametrize(("margin", "larger"), [(1e9, True), (-1e9, False)])
+def test_pseudo_counts_are_compared_with_larger_numbers_that_are_about_as_good(
+    data, monkeypatch, margin, larger
+):
+    monkeypatch.setattr(forests, "MARGIN", margin)  # all larger ones are about as good, or none
+    few_rows = replace(data, table=data.table.take(np.arange(100)))
+    tree = few_rows.tree("hidden-chow-liu")
+    best, tried = likeliest_states(few_rows, tree, silent, (2, 4, 8, 16))
+    first = [one for one in tried if one["pseudo_counts"] == 1.0]
+    most = max(first, key=lambda one: one["score"])["n_states"]
+    again = {one["n_states"] for one in tried if one["pseudo_counts"] != 1.0}
+    above = {one["n_states"] for one in first if one["n_states"] > most}
+    assert above, tried
+    assert again == ({most} | above if larger else {most})
+    assert best.score == max(one["score"] for one in tried)
 
 
 @given(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import product
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -310,7 +311,8 @@ def likeliest_states(
 ) -> tuple[Trained, list[dict[str, Any]]]:
     """The tree with the number of states and the pseudo-counts with the best held-out score.
 
-    More states are compared, two numbers at a time, as long as they are better.
+    More states are compared, two numbers at a time, as long as they are better. Pseudo-counts are compared
+    with the best number, and with larger ones that are about as good: more states want more of them.
     """
     cards, pseudo_counts = data.table.schema.cards, data.pseudo_counts
     candidates: list[Trained] = []
@@ -324,9 +326,16 @@ def likeliest_states(
         if candidates[-1] is not _best(candidates):
             break
     best, works = _best(candidates), []
-    for pseudo in pseudo_counts[1:]:
+    weights = data.held_out_weights
+    near = [best]
+    near += [
+        one
+        for one in candidates
+        if one.n_states > best.n_states and not surely_better(best.rows, one.rows, weights, MARGIN)
+    ]
+    for one, pseudo in product(near, pseudo_counts[1:]):
         tell = _within(report, len(n_states) / (len(n_states) + 2), f"pseudo-counts {pseudo:g}, ")
-        lay, start = best.tables.layout, best.start
+        lay, start = one.tables.layout, one.start
         works.append(partial(train, data, lay, pseudo, start=start, tell=tell, n_jobs=1))
     candidates += run_parallel(data, works)
     return _best(candidates), [candidate.as_dict() for candidate in candidates]
