@@ -12,7 +12,7 @@ from tacit.core.input.read_table import encode, read_table
 from tacit.errors import ArgumentError
 from tacit.toy import balanced, caterpillar, random_tables, sample_codes
 from tacit.trees.learn.selection import candidates as selection
-from tacit.trees.learn.selection import forests
+from tacit.trees.learn.selection import forests, mixtures
 from tacit.trees.learn.selection.forests import (
     TrainingData,
     likeliest_states,
@@ -76,6 +76,26 @@ def test_pseudo_counts_are_compared_with_larger_numbers_that_are_about_as_good(
     assert above, tried
     assert again == ({most} | above if larger else {most})
     assert best.score == max(one["score"] for one in tried)
+
+
+@pytest.mark.parametrize(("part", "n_methods"), [(0.0, 2), (1.0, 1)])
+def test_structure_learners_whose_trees_gain_less_are_left_out(
+    data, first, monkeypatch, part, n_methods
+):
+    monkeypatch.setattr(mixtures, "GOOD_METHOD", part)
+    asked, tree = {}, TrainingData.tree
+
+    def recorded(self, method, fraction=1.0, number=0):
+        asked.setdefault(number, set()).add(method)
+        return tree(self, method, fraction, number)
+
+    monkeypatch.setattr(TrainingData, "tree", recorded)
+    methods = ["hidden-chow-liu", "neighbor-joining"]
+    alone = Forest.of([first], data.held_out_weights)
+    grow(data, alone, first, methods, 5, silent, always=True)
+    assert asked[1] == {methods[0]}
+    assert asked[2] == {methods[1]}
+    assert len(set.union(*(asked[number] for number in (3, 4, 5)))) == n_methods
 
 
 @given(

@@ -33,6 +33,9 @@ Report = Callable[[float, str], None]
 FRACTIONS = (0.5, 0.06)
 PATIENCE = 2  # trees in a row without a gain
 MOST_TREES = 12
+GOOD_METHOD = (
+    0.5  # structure learners whose first tree gains less than this part of the best one's are left
+)
 LEAST_WEIGHT = 0.01  # members of a mixture with less are left out
 
 
@@ -130,7 +133,8 @@ def grow(
     """More trees in a forest, as long as their mixture is better.
 
     Each is learnt like the first, on a tree that one of the methods, in turn, learns from the pair counts of
-    a subsample of the rows. Its size is selected with the first of them.
+    a subsample of the rows. Its size is selected with the first of them. Methods whose first tree gains far
+    less than that of another are left out.
 
     Parameters
     ----------
@@ -155,9 +159,9 @@ def grow(
     k = first.n_states if n_states is None else n_states
     of_row = data.held_out_weights
 
-    def work(number: int, fraction: float) -> Callable[[], Trained]:
+    def work(number: int, method: str, fraction: float) -> Callable[[], Trained]:
         def grown() -> Trained:
-            tree = data.tree(methods[number % len(methods)], fraction, number)
+            tree = data.tree(method, fraction, number)
             lay = many_states(tree, data.table.schema.cards, k)
 
             def tell(text: str) -> None:
@@ -167,15 +171,26 @@ def grow(
 
         return grown
 
-    candidates = run_parallel(data, [work(1, fraction) for fraction in fractions])
-    larger = [forest.with_one_more(one, of_row) for one in candidates]
-    place = int(np.argmax([one.score for one in larger]))
-    if larger[place].score > forest.score or always:
-        forest = larger[place]
-    added, idle = 1, 0
+    sizes = [work(1, methods[0], fraction) for fraction in fractions]
+    others = [work(place + 2, method, fractions[0]) for place, method in enumerate(methods[1:most])]
+    tried = run_parallel(data, [*sizes, *others])
+    gains = [forest.with_one_more(one, of_row).score - forest.score for one in tried]
+    best = int(np.argmax(gains[: len(sizes)]))
+    gains, tried = [gains[best], *gains[len(sizes) :]], [tried[best], *tried[len(sizes) :]]
+    added, idle = 0, 0
+    for one in tried:
+        with_it = forest.with_one_more(one, of_row)
+        if with_it.score > forest.score or always:
+            forest, added = with_it, added + 1
+    enough = GOOD_METHOD * max(*gains, 0.0)
+    good = [method for method, gain in zip(methods, gains, strict=False) if gain >= enough]
+    good = good or list(methods)
     if added == most:
         return forest
-    works = (work(number, fractions[place]) for number in range(2, 2 * most + 2))
+    works = (
+        work(number, good[number % len(good)], fractions[best])
+        for number in range(len(tried) + 1, 2 * most + 2)
+    )
     for one in run_ahead(data, works):
         with_it = forest.with_one_more(one, of_row)
         if with_it.score > forest.score or always:
