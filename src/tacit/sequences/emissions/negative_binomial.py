@@ -21,6 +21,7 @@ from tacit.sequences.emissions.density_emission import (
     standardised,
     strength_of,
 )
+from tacit.sequences.emissions.independent_columns import IndependentColumns
 
 if TYPE_CHECKING:
     from tacit.sequences.data.number_sequences import Series
@@ -36,29 +37,13 @@ PRECISION = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class NegativeBinomialDensity:
+class NegativeBinomialDensity(IndependentColumns):
     """Mean counts, and sizes: the variance is ``mean + mean**2 / size``."""
 
     kind: ClassVar[str] = "negative-binomial"
-    arguments: ClassVar[dict[str, Any]] = {}
 
     means: Array  # (state, column)
     sizes: Array  # (state, column)
-
-    @property
-    def n_states(self) -> int:
-        """Number of densities."""
-        return len(self.means)
-
-    @property
-    def n_columns(self) -> int:
-        """Counts of a row."""
-        return int(self.means.shape[1])
-
-    @property
-    def n_parameters(self) -> int:
-        """Free parameters."""
-        return 2 * int(self.means.size)
 
     def log_likelihoods(self, values: Array) -> Array:
         """(position, state)."""
@@ -77,10 +62,6 @@ class NegativeBinomialDensity:
         logs = gammaln(counts + sizes) - gammaln(sizes) - gammaln(counts + 1)
         logs -= sizes * np.log1p(means / sizes)
         return np.asarray(logs + counts * (np.log(means) - np.log(means + sizes)))
-
-    def ordered(self, order: NDArray[np.integer]) -> NegativeBinomialDensity:
-        """The densities of some states."""
-        return NegativeBinomialDensity(self.means[order], self.sizes[order])
 
     @property
     def flat(self) -> Array:

@@ -23,6 +23,7 @@ from tacit.sequences.emissions.density_emission import (
     standardised,
     strength_of,
 )
+from tacit.sequences.emissions.independent_columns import IndependentColumns
 from tacit.sequences.model.emission_chain import EmissionChain
 
 if TYPE_CHECKING:
@@ -35,28 +36,12 @@ LEAST_RATE, LARGEST_RATE = 1e-6, 1e12
 
 
 @dataclass(frozen=True, eq=False)
-class PoissonDensity:
+class PoissonDensity(IndependentColumns):
     """The mean count of each state and column."""
 
     kind: ClassVar[str] = "poisson"
-    arguments: ClassVar[dict[str, Any]] = {}
 
     rates: Array  # (state, column)
-
-    @property
-    def n_states(self) -> int:
-        """Number of densities."""
-        return len(self.rates)
-
-    @property
-    def n_columns(self) -> int:
-        """Counts of a row."""
-        return int(self.rates.shape[1])
-
-    @property
-    def n_parameters(self) -> int:
-        """Free parameters."""
-        return int(self.rates.size)
 
     def log_likelihoods(self, values: Array) -> Array:
         """(position, state)."""
@@ -66,10 +51,6 @@ class PoissonDensity:
         counts = np.where(known, values, 0.0)
         logs = counts @ np.log(self.rates).T - known @ self.rates.T
         return np.asarray(logs - gammaln(counts + 1).sum(axis=1, keepdims=True))
-
-    def ordered(self, order: NDArray[np.integer]) -> PoissonDensity:
-        """The densities of some states."""
-        return PoissonDensity(self.rates[order])
 
     @property
     def flat(self) -> Array:

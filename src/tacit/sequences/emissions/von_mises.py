@@ -19,6 +19,7 @@ from tacit.sequences.emissions.density_emission import (
     mixture_quantiles,
     strength_of,
 )
+from tacit.sequences.emissions.independent_columns import IndependentColumns
 
 if TYPE_CHECKING:
     from tacit.sequences.data.number_sequences import Series
@@ -33,29 +34,13 @@ NEWTON_STEPS, HALVINGS = 12, 60
 
 
 @dataclass(frozen=True, eq=False)
-class VonMisesDensity:
+class VonMisesDensity(IndependentColumns):
     """A mean direction and a concentration of each state and column."""
 
     kind: ClassVar[str] = "von-mises"
-    arguments: ClassVar[dict[str, Any]] = {}
 
     means: Array  # (state, column)  circular, from -pi to pi
     concentrations: Array  # (state, column)
-
-    @property
-    def n_states(self) -> int:
-        """Number of densities."""
-        return len(self.means)
-
-    @property
-    def n_columns(self) -> int:
-        """Angles of a row."""
-        return int(self.means.shape[1])
-
-    @property
-    def n_parameters(self) -> int:
-        """Free parameters."""
-        return 2 * int(self.means.size)
 
     @property
     def _natural(self) -> tuple[Array, Array]:
@@ -72,10 +57,6 @@ class VonMisesDensity:
         """(position, state) of angles, with zeros where they are missing."""
         x, y = self._natural
         return np.asarray(cosines @ x.T + sines @ y.T - known @ log_norms(self.concentrations).T)
-
-    def ordered(self, order: NDArray[np.integer]) -> VonMisesDensity:
-        """The densities of some states."""
-        return VonMisesDensity(self.means[order], self.concentrations[order])
 
     @property
     def flat(self) -> Array:
