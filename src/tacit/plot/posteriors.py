@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,19 +104,24 @@ def posterior(
 
 def _read(model: Any, sequence: Any, max_label: int) -> tuple[Array, list[str]]:
     """(time, state) the posterior, and the symbol at each position; empty texts for numbers."""
-    one = model._as_one(sequence)  # noqa: SLF001  reads the sequence with the model's symbols
-    posterior = model.posterior(one)
-    if isinstance(posterior, list):
-        if len(posterior) != 1:
-            raise DataError(f"{len(posterior)} sequences were given; one can be drawn")
-        (posterior,) = posterior
+    posterior = of_one_sequence(model, model.posterior, sequence)
     if not len(posterior):
         raise DataError("the sequence is empty: there is no position to draw")
     if not model.symbols_:
         return posterior, [""] * len(posterior)
     shown = [style.shortened(symbol, max_label) for symbol in model.symbols_]
-    read = model._read(one)  # noqa: SLF001
+    read = model._read(model._as_one(sequence))  # noqa: SLF001
     return posterior, [shown[code] if code >= 0 else "?" for code in read.codes.tolist()]
+
+
+def of_one_sequence(model: Any, query: Callable[[Any], Any], sequence: Any) -> NDArray[Any]:
+    """What a model says of the positions of one sequence, which it reads with its own symbols."""
+    answer = query(model._as_one(sequence))  # noqa: SLF001
+    if isinstance(answer, list):
+        if len(answer) != 1:
+            raise DataError(f"{len(answer)} sequences were given; one can be drawn")
+        (answer,) = answer
+    return np.asarray(answer)
 
 
 def _draw_areas(ax: Axes, times: NDArray[np.int64], posteriors: Array) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.plot import style
-from tacit.plot.models import check_can
-from tacit.plot.posteriors import posterior
+from tacit.plot.posteriors import of_one_sequence, posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,11 +70,8 @@ def states(
     >>> axes.get_ylabel()
     'probability'
     """
-    style.pyplot()  # the error where it is not installed comes first
-    check_can(model, "paths", "has no hidden states over time; pass a fitted HMM")
     ax = posterior(model, sequence, ax, first=first, last=last, max_label=max_label)
-    path = model.predict(model._as_one(sequence))  # noqa: SLF001  as the posterior reads it
-    path = np.concatenate(path) if isinstance(path, list) else np.asarray(path)
+    path = of_one_sequence(model, model.predict, sequence)
     shown = path[first:last]
     if model.n_states_ <= len(style.COLOURS):
         _draw_strip(ax, shown, first)
