@@ -9,6 +9,7 @@ from tacit.core.encoders.given_features import are_given
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.data.sequences import examples_of, lengths_from
 from tacit.sequences.emissions import EMISSIONS, emission_for, emission_of
+from tacit.sequences.emissions.protocol import emits_numbers, emits_symbols
 from tacit.sequences.hmm_settings import check_generic, settings_of
 from tacit.sequences.hmm_streams import HMMStreams
 from tacit.sequences.model_files import HMM_FILE
@@ -335,10 +336,10 @@ class HMM(HMMStreams):
         emission = emission_of(learnt)
         hmm = cls(learnt.n_states, emissions=emission.name, **emission.arguments(learnt))
         hmm.names_, hmm.symbols_, hmm.n_features_in_ = (), (), 1
-        if emission.numbers:
+        if emits_numbers(emission):
             hmm.n_features_in_ = emission.means(learnt).shape[1]
             hmm.names_ = positional_names(hmm.n_features_in_)
-        else:
+        elif emits_symbols(emission):
             n = emission.probabilities(learnt).shape[1]
             hmm.symbols_ = known_symbols(range(n) if symbols is None else symbols)
             if len(hmm.symbols_) != n:

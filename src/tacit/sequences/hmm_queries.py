@@ -12,6 +12,7 @@ from tacit.core.arguments import check_choice, check_count, check_rows, generato
 from tacit.core.model import checked_summary
 from tacit.errors import DataError, NotAvailableError
 from tacit.sequences.emissions import emission_of
+from tacit.sequences.emissions.protocol import emits_numbers, emits_symbols
 from tacit.sequences.query.proper_operators import ProperOperators
 from tacit.sequences.sequence_queries import (
     Answer,
@@ -22,7 +23,7 @@ from tacit.sequences.sequence_queries import (
 
 if TYPE_CHECKING:
     from tacit.core.summary import Summary
-    from tacit.sequences.emissions.protocol import Emission
+    from tacit.sequences.emissions.protocol import Emission, NumberEmission, SymbolEmission
     from tacit.sequences.model.chains import Operators
     from tacit.sequences.model.durations import Durations
     from tacit.sequences.query.hidden_states import Filtered, StateEvidence
@@ -249,8 +250,9 @@ class HMMQueries(CountedSequences):
         else:
             states = drawn_states(self.parameters_, self._next_given(given), shape, rng)
             codes = self._emission.sample(self.parameters_, states, rng)
-        if self._emission.numbers:
-            return self._emission.drawn(self.parameters_, codes)
+        emission = self._emission
+        if emits_numbers(emission):
+            return emission.drawn(self.parameters_, codes)
         return [[self.symbols_[code] for code in row] for row in codes.tolist()]
 
     @checked_summary
@@ -270,14 +272,14 @@ class HMMQueries(CountedSequences):
             return summary_of(
                 f"HMM: operators of rank {learnt.rank}, {kind}", self.diagnostics_, []
             )
-        if emission.numbers:
+        if emits_symbols(emission):
+            tables, heading = emission.probabilities(learnt), "more likely than overall"
+            descriptions = symbol_profiles(tables, learnt.stationary, self.symbols_)
+        else:
             descriptions = [
                 ", ".join(phrases) for phrases in emission.describe(learnt, self.names_, 6)
             ]
             heading = "mean ± standard deviation" if emission.name == "gaussian" else "mean"
-        else:
-            tables, heading = emission.probabilities(learnt), "more likely than overall"
-            descriptions = symbol_profiles(tables, learnt.stationary, self.symbols_)
         sections = state_sections(
             learnt.initial, learnt.transitions, learnt.stationary, descriptions, heading
         )
@@ -329,21 +331,23 @@ class HMMQueries(CountedSequences):
             )
         return self.parameters_
 
-    def _numbers_only(self, name: str) -> Emission:
+    def _numbers_only(self, name: str) -> NumberEmission:
         self._check_fitted()
-        if not self._emission.numbers:
+        emission = self._emission
+        if not emits_numbers(emission):
             raise NotAvailableError(
                 f'{name} needs states that emit numbers: fit floats, or with emissions="gaussian"'
             )
-        return self._emission
+        return emission
 
-    def _symbols_only(self, name: str) -> Emission:
-        if self._emission.numbers:
+    def _symbols_only(self, name: str) -> SymbolEmission:
+        emission = self._emission
+        if not emits_symbols(emission):
             raise NotAvailableError(
                 f"{name} needs states that emit symbols; for numbers there are predict_next_density, "
                 f"expectation, quantiles and predict_next_states"
             )
-        return self._emission
+        return emission
 
     def _described(self, labels: Sequence[str], most: int) -> list[list[str]]:
         """A few words about each state; labels are those of the symbols, or of the columns."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tacit.core.arguments import check_rows, generator_from
 from tacit.errors import ArgumentError
 from tacit.sequences.emissions.mixed import Mixed
+from tacit.sequences.emissions.protocol import emits_numbers
 from tacit.sequences.hmm_forecasts import HMMForecasts
 from tacit.sequences.query.hidden_states import smoothed
 from tacit.sequences.query.smoothing import (
@@ -128,7 +129,7 @@ class HMMSmoothing(HMMForecasts):
         sequences = self._read(X, lengths)
         parts = [smoothed(tables, evidence) for evidence in self._evidence(sequences)]
         posterior = np.concatenate([np.zeros((0, self.n_states_)), *parts])
-        if emission.numbers:
+        if emits_numbers(emission):
             filled = emission.fill(tables, sequences.positions, posterior)
             if isinstance(emission, Mixed):
                 frames = per_position(sequences, filled)
@@ -136,9 +137,8 @@ class HMMSmoothing(HMMForecasts):
                     return emission.columns_of(tables, frames)
                 return [emission.columns_of(tables, rows) for rows in frames]
             return per_position(sequences, filled[:, 0] if filled.shape[1] == 1 else filled)
-        probabilities = symbol_probabilities(
-            emission.probabilities(tables), sequences.codes, posterior
-        )
+        table = self._symbols_only("impute").probabilities(tables)
+        probabilities = symbol_probabilities(table, sequences.codes, posterior)
         symbols = filled_symbols(probabilities, self.symbols_)
         rows = per_position(sequences, symbols)
         lists = [row.tolist() for row in rows] if isinstance(rows, list) else rows.tolist()

@@ -13,11 +13,12 @@ from tacit.core.arguments import check_count
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.numbers.query.arguments import checked_levels
 from tacit.sequences.emissions.mixed import Mixed
+from tacit.sequences.emissions.protocol import emits_numbers, emits_symbols
 from tacit.sequences.online_positions import position_reader
 from tacit.sequences.query.steps import remaining_duration, steps_of
 
 if TYPE_CHECKING:
-    from tacit.sequences.emissions.protocol import Emission
+    from tacit.sequences.emissions.protocol import Emission, NumberEmission
     from tacit.sequences.hmm_queries import HMMQueries
 
 Array = NDArray[np.float64]
@@ -135,7 +136,7 @@ class OnlineFilter:
         if isinstance(emission, Mixed):
             table = emission.probabilities_of(self._parameters.emitted, target)
             return np.asarray(self.next_states(steps) @ table)
-        if emission.numbers:
+        if not emits_symbols(emission):
             raise NotAvailableError(
                 "predict_next_proba needs symbols; for numbers there are expectation and quantiles"
             )
@@ -148,23 +149,25 @@ class OnlineFilter:
 
         That of categories is NaN, that of angles a direction.
         """
-        self._numbers_only("expectation")
-        means = self._emission.expectation(self._parameters, self.next_states(steps)[None])[0]
+        emission = self._numbers_only("expectation")
+        means = emission.expectation(self._parameters, self.next_states(steps)[None])[0]
         return float(means[0]) if len(means) == 1 else means
 
     def quantiles(self, q: ArrayLike = (0.05, 0.5, 0.95), steps: int = 1) -> Any:
         """Quantiles of the numbers `steps` positions later: (level,), or (column, level)."""
-        self._numbers_only("quantiles")
+        emission = self._numbers_only("quantiles")
         levels = checked_levels(q, ends=False)
         states = self.next_states(steps)[None]
-        quantiles = self._emission.quantiles(self._parameters, states, np.atleast_1d(levels))[0]
+        quantiles = emission.quantiles(self._parameters, states, np.atleast_1d(levels))[0]
         quantiles = quantiles[..., 0] if levels.ndim == 0 else quantiles
         return quantiles[0] if len(quantiles) == 1 else quantiles
 
     # -- private ----------------------------------------------------------------------------------
 
-    def _numbers_only(self, name: str) -> None:
-        if not self._emission.numbers:
+    def _numbers_only(self, name: str) -> NumberEmission:
+        emission = self._emission
+        if not emits_numbers(emission):
             raise NotAvailableError(
                 f"{name} needs numbers; for symbols there is predict_next_proba"
             )
+        return emission

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from tacit.core.input.table import unknown_column_text
 from tacit.errors import ColumnError, DataError
 from tacit.sequences.emissions.mixed import Mixed
+from tacit.sequences.emissions.protocol import emits_numbers, emits_symbols
 
 if TYPE_CHECKING:
-    from tacit.sequences.emissions.protocol import Emission
+    from tacit.sequences.emissions.protocol import Emission, NumberEmission, SymbolEmission
     from tacit.sequences.hmm_queries import HMMQueries
 
 Array = NDArray[np.float64]
@@ -40,13 +41,16 @@ def position_reader(model: HMMQueries, emission: Emission) -> PositionReader:
     """The reader of what a fitted model emits."""
     if isinstance(emission, Mixed):
         return MixedReader(model, emission)
-    return NumberReader(model, emission) if emission.numbers else SymbolReader(model, emission)
+    if emits_symbols(emission):
+        return SymbolReader(model, emission)
+    assert emits_numbers(emission)
+    return NumberReader(model, emission)
 
 
 class SymbolReader:
     """Likelihoods of a symbol."""
 
-    def __init__(self, model: HMMQueries, emission: Emission) -> None:
+    def __init__(self, model: HMMQueries, emission: SymbolEmission) -> None:
         self._model = model
         self._codes: dict[Hashable, int] = {
             symbol: code for code, symbol in enumerate(model.symbols_)
@@ -71,7 +75,7 @@ class SymbolReader:
 class NumberReader:
     """Likelihoods of a number, or of a row of numbers."""
 
-    def __init__(self, model: HMMQueries, emission: Emission) -> None:
+    def __init__(self, model: HMMQueries, emission: NumberEmission) -> None:
         self._model, self._emission = model, emission
         self._parameters = model.parameters_
         self._likelihoods = emission.at_position(self._parameters)

@@ -11,8 +11,7 @@ Model files
     ``places``, ``parts_within``, ``probabilities``, ``covariances``). Then: language
     backoff, ensemble, sums; messages patterns, expected_counts; numbers gaussian; sequences automata,
     forward_backward, hmm, viterbi, semi_markov, segment_paths, gaussian_densities; parsing charts,
-    inside_outside,
-    chunking, constituent_context, projective; topics topics.
+    inside_outside, chunking, constituent_context, projective; topics topics.
 Counts folders
     `language.files.counts`: a digest of each file; words, contexts and suffixes below their sizes, starts
     that rise. Then: language ngrams, smoothing, exchange, low_rank.

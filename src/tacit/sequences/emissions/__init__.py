@@ -1,7 +1,7 @@
 """What the states of hidden Markov models emit: a module for each kind, and the table of them.
 
-A new kind has a module with a class that `protocol.Emission` describes, a line in `EMISSIONS`, a test, and a
-paragraph in ``docs/models/hmm.rst``.
+A new kind has a module with a class that `protocol.SymbolEmission` or `protocol.NumberEmission` describes, a
+line in `EMISSIONS`, a test, and a paragraph in ``docs/models/hmm.rst``.
 """
 
 from __future__ import annotations

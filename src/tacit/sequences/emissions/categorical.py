@@ -142,10 +142,6 @@ class Categorical:
         """Probabilities of each symbol."""
         return symbol_evidence(parameters.emit[0], positions, ends)
 
-    def at_position(self, parameters: ChainTables) -> Any:
-        """A row of `probabilities` is enough."""
-        raise NotImplementedError
-
     def log_probs(self, parameters: ChainTables, data: Sequences) -> Array:
         """By the forward algorithm, without keeping the states of each position."""
         from tacit.sequences.query.hmm_scores import log_likelihoods, log_probs_by_evidence
@@ -160,19 +156,10 @@ class Categorical:
         """Codes of symbols."""
         return drawn_symbols(parameters.emit[0], states, rng)
 
-    def drawn(self, parameters: ChainTables, rows: NDArray[Any]) -> Any:
-        """The same."""
-        del parameters
-        return rows
-
     def can_fill(self, parameters: ChainTables) -> bool:
         """By `probabilities`."""
         del parameters
         return True
-
-    def fill(self, parameters: ChainTables, rows: Array, posterior: Array) -> Array:
-        """Symbols have no mean; `probabilities` are enough."""
-        raise NotImplementedError
 
     def attributes(self, parameters: ChainTables) -> dict[str, Array]:
         """(state, symbol) probabilities."""
@@ -196,22 +183,6 @@ class Categorical:
     def probabilities(self, parameters: ChainTables) -> Array:
         """(state, symbol)."""
         return parameters.emit[0]
-
-    def means(self, parameters: ChainTables) -> Array:
-        """Symbols have none."""
-        raise NotImplementedError
-
-    def expectation(self, parameters: ChainTables, weights: Array) -> Array:
-        """Symbols have none."""
-        raise NotImplementedError
-
-    def densities(self, parameters: ChainTables, column: int, grid: Array) -> Array:
-        """Symbols have none."""
-        raise NotImplementedError
-
-    def quantiles(self, parameters: ChainTables, weights: Array, levels: Array) -> Array:
-        """Symbols have none."""
-        raise NotImplementedError
 
     def to_hmmlearn(self, parameters: ChainTables, **arguments: Any) -> Any:
         """A ``CategoricalHMM``."""

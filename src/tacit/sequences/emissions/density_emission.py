@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -40,7 +41,7 @@ class BySequences:
         return evidence.likelihoods[0], float(evidence.log_scales[0])
 
 
-class DensityEmission:
+class DensityEmission(ABC):
     """Reads rows of numbers, learns by EM, answers from the densities; subclasses say which these are."""
 
     name: ClassVar[str]
@@ -51,9 +52,9 @@ class DensityEmission:
     density: ClassVar[type]  # the `StateDensity`
     density_record: ClassVar[Record]  # what files hold of it
 
+    @abstractmethod
     def rows(self, values: Array, settings: HMMSettings) -> DensityRows:
         """Rows to learn from."""
-        raise NotImplementedError
 
     def bound(self, data: Any) -> Any:
         """The same: nothing but numbers was found in the data."""
@@ -185,10 +186,6 @@ class DensityEmission:
     def arguments(self, parameters: Any) -> dict[str, Any]:
         """Those of the densities."""
         return dict(self.emitted(parameters).arguments)
-
-    def probabilities(self, parameters: Any) -> Array:
-        """Numbers have none."""
-        raise NotImplementedError
 
     def means(self, parameters: Any) -> Array:
         """(state, column)."""

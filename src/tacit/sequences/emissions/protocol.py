@@ -6,7 +6,7 @@ Parameters are those of the whole model: initial and transition probabilities, a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,14 +90,6 @@ class Emission(Protocol):
         """Likelihoods of the states at each position."""
         ...
 
-    def at_position(self, parameters: Any) -> Callable[[Array], tuple[Array, float]]:
-        """A function of one row of numbers to likelihoods (state,) and the log of their scale.
-
-        It is called for one observation at a time, so it should be fast. Rows have no gaps. The log is not
-        finite where the row is not valid; `evidence` is asked then.
-        """
-        ...
-
     def log_probs(self, parameters: Any, data: Any) -> Array:
         """(sequence,) natural-log likelihoods of whole sequences."""
         ...
@@ -108,16 +100,8 @@ class Emission(Protocol):
         """Samples the emissions of (draw, time) states: codes, or rows of numbers on one axis more."""
         ...
 
-    def drawn(self, parameters: Any, rows: NDArray[Any]) -> Any:
-        """What `HMM.sample` returns of rows of numbers."""
-        ...
-
     def can_fill(self, parameters: Any) -> bool:
         """Whether the model knows what is missing."""
-        ...
-
-    def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
-        """Rows of numbers with expectations in their gaps, given (position, state) probabilities."""
         ...
 
     def attributes(self, parameters: Any) -> dict[str, Array]:
@@ -128,10 +112,46 @@ class Emission(Protocol):
         """A few words about each state; labels are those of the symbols, or of the columns."""
         ...
 
-    # -- forecasts: of symbols (`probabilities`) or of numbers (the others) ----------------------
+    def arguments(self, parameters: Any) -> dict[str, Any]:
+        """Arguments of `HMM` that go with these parameters."""
+        ...
+
+    # -- exchange with hmmlearn ------------------------------------------------------------------
+
+    def to_hmmlearn(self, parameters: Any, **arguments: Any) -> Any:
+        """A model of hmmlearn without initial and transition probabilities; None where it has none."""
+        ...
+
+    def from_hmmlearn(self, model: Any, initial: Array, transitions: Array) -> Any:
+        """Parameters of a fitted model of hmmlearn; None where it emits something else."""
+        ...
+
+
+class SymbolEmission(Emission, Protocol):
+    """One kind of emissions of symbols."""
 
     def probabilities(self, parameters: Any) -> Array:
         """(state, symbol)."""
+        ...
+
+
+class NumberEmission(Emission, Protocol):
+    """One kind of emissions of numbers, or of rows of columns of several kinds."""
+
+    def at_position(self, parameters: Any) -> Callable[[Array], tuple[Array, float]]:
+        """A function of one row of numbers to likelihoods (state,) and the log of their scale.
+
+        It is called for one observation at a time, so it should be fast. Rows have no gaps. The log is not
+        finite where the row is not valid; `evidence` is asked then.
+        """
+        ...
+
+    def drawn(self, parameters: Any, rows: NDArray[Any]) -> Any:
+        """What `HMM.sample` returns of rows of numbers."""
+        ...
+
+    def fill(self, parameters: Any, rows: Array, posterior: Array) -> Array:
+        """Rows of numbers with expectations in their gaps, given (position, state) probabilities."""
         ...
 
     def means(self, parameters: Any) -> Array:
@@ -150,16 +170,12 @@ class Emission(Protocol):
         """(row, column, level) quantiles of mixtures of the states with (row, state) weights."""
         ...
 
-    def arguments(self, parameters: Any) -> dict[str, Any]:
-        """Arguments of `HMM` that go with these parameters."""
-        ...
 
-    # -- exchange with hmmlearn ------------------------------------------------------------------
+def emits_symbols(emission: Emission) -> TypeGuard[SymbolEmission]:
+    """Whether sequences are of symbols."""
+    return not emission.numbers
 
-    def to_hmmlearn(self, parameters: Any, **arguments: Any) -> Any:
-        """A model of hmmlearn without initial and transition probabilities; None where it has none."""
-        ...
 
-    def from_hmmlearn(self, model: Any, initial: Array, transitions: Array) -> Any:
-        """Parameters of a fitted model of hmmlearn; None where it emits something else."""
-        ...
+def emits_numbers(emission: Emission) -> TypeGuard[NumberEmission]:
+    """Whether sequences are of numbers, or of rows of columns of several kinds."""
+    return emission.numbers
