@@ -195,7 +195,18 @@ def sweep(
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def draw_paths(
-    initial, emit, onwards, backwards, codes, ends, groups, n_shared, uniforms, forward, paths
+    initial,
+    emit,
+    onwards,
+    backwards,
+    n_states,
+    codes,
+    ends,
+    groups,
+    n_shared,
+    uniforms,
+    forward,
+    paths,
 ):
     """Draw the path of every sequence given tables; returns how many rows of transitions were added.
 
@@ -205,6 +216,7 @@ def draw_paths(
     emit : (symbol + 1, state)
     onwards : (group * state, next state)
     backwards : (group * next state, state)  the same transitions
+    n_states : int
     codes : (position,)  -1 is missing
     ends : (sequence + 1,)
     groups : (symbol,)
@@ -215,8 +227,7 @@ def draw_paths(
         Work space: P(state | prefix) of the sequence at hand.
     paths : (position + sequence,)  filled
     """
-    width, n_symbols = len(initial), len(emit) - 1
-    k = len(onwards) // (groups.max() + 1)
+    k, width, n_symbols = n_states, len(initial), len(emit) - 1
     weights = np.zeros(width, np.float32)
     n_rows = 0
     for q in range(width):
@@ -286,10 +297,9 @@ def draw_paths(
 
 
 @njit(cache=True, nogil=True)
-def draw_symbols(emit, backwards, groups, codes, ends, paths, uniforms, out):
+def draw_symbols(emit, backwards, n_states, groups, codes, ends, paths, uniforms, out):
     """Symbols; missing ones are drawn given the states before and after them."""
-    n_symbols = len(emit) - 1
-    k = len(backwards) // (groups.max() + 1)
+    k, n_symbols = n_states, len(emit) - 1
     weights = np.empty(n_symbols, np.float32)
     for sequence in range(len(ends) - 1):
         for place in range(ends[sequence], ends[sequence + 1]):

@@ -154,6 +154,7 @@ class Sampler:
             emit,
             onwards,
             backwards,
+            k,
             codes,
             ends,
             self._groups,
@@ -165,7 +166,7 @@ class Sampler:
         if (codes < 0).any():
             uniforms = self._rng.random(len(codes), dtype=np.float32)
             draw_symbols(
-                emit, backwards, self._groups, codes, ends, self._paths, uniforms, self._codes
+                emit, backwards, k, self._groups, codes, ends, self._paths, uniforms, self._codes
             )
         self._counts = self._tallied()
         # The cost of both, in products; paths only visit states that are possible.
