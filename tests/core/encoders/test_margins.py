@@ -196,3 +196,10 @@ def test_numbers_within_a_peak_become_its_value():
     assert np.isnan(margin.snapped(np.array([np.nan]))).all()
     plain = fit_margin(rng.normal(size=100))
     assert plain.snapped(near).tolist() == near.tolist()
+
+
+def test_numbers_of_the_smallest_scale_have_a_distribution_function_everywhere():
+    margin = fit_margin(1e-12 * np.random.default_rng(0).normal(size=100))
+    below = margin.cdf(np.array([-1e300, -1.0, 0.0, 1.0, 1e300]))
+    assert (np.diff(below) >= 0).all()
+    assert below[[0, -1]] == pytest.approx([0.0, 1.0])

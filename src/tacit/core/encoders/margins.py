@@ -213,9 +213,8 @@ def _student_density(z: Array) -> Array:
 
 
 def _student_cdf(z: Array) -> Array:
-    r = z / _SQRT_3
-    with np.errstate(over="ignore"):
-        return 0.5 + (r / (1 + r * r) + np.arctan(r)) / np.pi
+    r = np.clip(z, -1e70, 1e70) / _SQRT_3  # so that squares are finite
+    return 0.5 + (r / (1 + r * r) + np.arctan(r)) / np.pi
 
 
 _FEW = 20  # with so few distinct values each is an atom
