@@ -1,8 +1,12 @@
 """Where EM on numbers begins, and how it leaves an optimum that is not the best."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
+import tacit
+from tacit.sequences.data.sequences import some_sequences
 from tacit.sequences.learn import gaussian_hmm as hmm_numbers
 from tacit.sequences.learn.em.gaussian_hmm import Rows
 from tacit.sequences.learn.gaussian_hmm import _halved, _polished, _random_starts, _regrouped
@@ -78,3 +82,39 @@ def test_starts_are_there_where_numbers_are_missing(rows):
     for chain in starts.values():
         assert np.isfinite(chain.means).all()
         assert np.isfinite(chain.covariances).all()
+
+
+@pytest.mark.parametrize("emissions", ["gaussian", "poisson"])
+def test_sequences_sorted_by_what_they_emit_are_learnt_as_well_as_mixed_ones(emissions):
+    rng = np.random.default_rng(0)
+
+    def drawn(means, n):
+        states = rng.integers(len(means), size=(n, 20)).repeat(10, axis=1)
+        return list(rng.poisson(np.array(means)[states]).astype(float))
+
+    sequences = [[], *drawn([2, 8], 60), *drawn([30, 60, 100], 40)]
+    if emissions == "gaussian":
+        sequences = [np.sqrt(row) + 0.3 * rng.normal(size=len(row)) for row in sequences]
+    mixed = [sequences[place] for place in rng.permutation(len(sequences))]
+    scores = [
+        tacit.HMM(5, emissions=emissions).fit(data).score(sequences) for data in (sequences, mixed)
+    ]
+    assert scores[0] == pytest.approx(scores[1], abs=0.01)
+
+
+def test_some_sequences_are_whole_and_not_empty():
+    ends = np.cumsum([0, 0, 3, 0, 2, 5, 4])
+    for most in range(15):
+        some = some_sequences(ends, most)
+        if some is None:
+            assert most == 14
+            continue
+        places, stops = some
+        assert np.diff(stops).all()
+        assert stops[-1] == len(places)
+        assert stops[-1] <= most or len(stops) == 2
+        for first, stop in pairwise(stops):
+            part = places[first:stop]
+            assert (part[0], part[-1] + 1) in set(pairwise(ends))
+            assert np.array_equal(part, np.arange(part[0], part[-1] + 1))
+    assert some_sequences(np.array([0]), 5) is None

@@ -85,6 +85,38 @@ def taken_from(data: Any, chosen: NDArray[Any]) -> Any:
     return data.pieces(places, lengths)
 
 
+def some_sequences(ends: Integers, most: int) -> tuple[Integers, Integers] | None:
+    """Sequences drawn at random, always the same ones, of at most so many positions; at least one.
+
+    Parameters
+    ----------
+    ends : (sequence + 1,)
+    most : int
+        Positions.
+
+    Returns
+    -------
+    (places, ends) or None
+        Their positions, and where each of them ends then; None if these are all positions.
+
+    Examples
+    --------
+    >>> places, ends = some_sequences(np.array([0, 0, 3, 5, 7]), 4)
+    >>> places.tolist(), ends.tolist()
+    ([5, 6], [0, 2])
+    """
+    lengths = np.diff(ends)
+    order = np.random.default_rng(0).permutation(np.flatnonzero(lengths))
+    n_taken = max(int(np.searchsorted(np.cumsum(lengths[order]), most, side="right")), 1)
+    if n_taken >= len(order):
+        return None
+    taken = np.sort(order[:n_taken])
+    stops = np.cumsum(lengths[taken])
+    shifts = np.repeat(ends[taken] - stops + lengths[taken], lengths[taken])
+    places = np.arange(int(stops[-1])) + shifts
+    return places.astype(np.int64), np.concatenate([[0], stops]).astype(np.int64)
+
+
 def examples_of(data: Any) -> Examples:
     """Sequences that can be learnt from in parts."""
     return Examples(len(data.lengths), lambda chosen: taken_from(data, chosen))

@@ -182,9 +182,9 @@ class CategoricalRows:
         logs = np.log(np.maximum(density.probabilities, _LEAST))
         return self.strength / self.n_symbols * float(logs.sum())
 
-    def first(self, n_rows: int) -> CategoricalRows:
-        """The first rows."""
-        return CategoricalRows(self.values[:n_rows], self.n_symbols, self.strength, self.categories)
+    def taken(self, places: NDArray[np.integer]) -> CategoricalRows:
+        """Some of the rows."""
+        return CategoricalRows(self.values[places], self.n_symbols, self.strength, self.categories)
 
     def finished(self, density: CategoricalDensity) -> CategoricalDensity:
         """The same."""

@@ -234,9 +234,9 @@ class GaussianRows:
         spread = 2 * float(density.log_sizes[0]) + SPREAD * float(np.square(inverse[0]).sum())
         return -0.5 * self.strength * (SPREADS * spread + CENTRES * float(away @ away))
 
-    def first(self, n_rows: int) -> GaussianRows:
-        """The first rows."""
-        return GaussianRows(self.values[:n_rows], self.form, self.strength, self.scale)
+    def taken(self, places: NDArray[np.integer]) -> GaussianRows:
+        """Some of the rows."""
+        return GaussianRows(self.values[places], self.form, self.strength, self.scale)
 
     def finished(self, density: GaussianDensity) -> GaussianDensity:
         """The densities of the numbers as they were."""

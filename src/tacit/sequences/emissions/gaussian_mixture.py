@@ -230,9 +230,9 @@ class GaussianMixtureRows:
         logs = np.log(np.maximum(density.weights, _LEAST))
         return self.strength * float(logs.sum()) + self.inner.log_prior(density.components)
 
-    def first(self, n_rows: int) -> GaussianMixtureRows:
-        """The first rows."""
-        return GaussianMixtureRows(self.inner.first(n_rows), self.n_components, self.strength)
+    def taken(self, places: NDArray[np.integer]) -> GaussianMixtureRows:
+        """Some of the rows."""
+        return GaussianMixtureRows(self.inner.taken(places), self.n_components, self.strength)
 
     def finished(self, density: GaussianMixtureDensity) -> GaussianMixtureDensity:
         """The densities of the numbers as they were; the heaviest components first."""

@@ -290,9 +290,9 @@ class MixedRows:
         pairs = zip(self.parts, density.parts, strict=True)
         return sum(part.log_prior(own_density) for part, own_density in pairs)
 
-    def first(self, n_rows: int) -> MixedRows:
-        """The first rows."""
-        return MixedRows([part.first(n_rows) for part in self.parts], self.like)
+    def taken(self, places: NDArray[np.integer]) -> MixedRows:
+        """Some of the rows."""
+        return MixedRows([part.taken(places) for part in self.parts], self.like)
 
     def finished(self, density: MixedDensity) -> MixedDensity:
         """The densities of the cells as they were."""

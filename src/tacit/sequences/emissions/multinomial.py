@@ -218,9 +218,9 @@ class MultinomialRows:
         logs = np.log(np.maximum(density.probabilities, _LEAST))
         return self.strength * float((logs @ self.overall).sum())
 
-    def first(self, n_rows: int) -> MultinomialRows:
-        """The first rows."""
-        return MultinomialRows(self.values[:n_rows], self.strength, self.overall)
+    def taken(self, places: NDArray[np.integer]) -> MultinomialRows:
+        """Some of the rows."""
+        return MultinomialRows(self.values[places], self.strength, self.overall)
 
     def finished(self, density: MultinomialDensity) -> MultinomialDensity:
         """The same, with the usual total of all rows."""

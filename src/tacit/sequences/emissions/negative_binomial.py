@@ -226,9 +226,9 @@ class NegativeBinomialRows:
             log_prior += float(density._logs(place, np.array([mean])).sum())  # noqa: SLF001
         return self.strength * log_prior
 
-    def first(self, n_rows: int) -> NegativeBinomialRows:
-        """The first rows."""
-        return NegativeBinomialRows(self.values[:n_rows], self.strength, self.overall)
+    def taken(self, places: NDArray[np.integer]) -> NegativeBinomialRows:
+        """Some of the rows."""
+        return NegativeBinomialRows(self.values[places], self.strength, self.overall)
 
     def finished(self, density: NegativeBinomialDensity) -> NegativeBinomialDensity:
         """The same."""

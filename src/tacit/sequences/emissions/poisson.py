@@ -204,9 +204,9 @@ class PoissonRows:
         logs = self.overall * np.log(density.rates) - density.rates
         return self.strength * float(logs.sum())
 
-    def first(self, n_rows: int) -> PoissonRows:
-        """The first rows."""
-        return PoissonRows(self.values[:n_rows], self.strength, self.overall)
+    def taken(self, places: NDArray[np.integer]) -> PoissonRows:
+        """Some of the rows."""
+        return PoissonRows(self.values[places], self.strength, self.overall)
 
     def finished(self, density: PoissonDensity) -> PoissonDensity:
         """The same."""

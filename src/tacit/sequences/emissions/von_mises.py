@@ -189,9 +189,9 @@ class VonMisesRows:
         """Of mean vectors of length zero."""
         return -self.strength * PRIOR * float(log_norms(density.concentrations).sum())
 
-    def first(self, n_rows: int) -> VonMisesRows:
-        """The first rows."""
-        return VonMisesRows(self.values[:n_rows], self.strength)
+    def taken(self, places: NDArray[np.integer]) -> VonMisesRows:
+        """Some of the rows."""
+        return VonMisesRows(self.values[places], self.strength)
 
     def finished(self, density: VonMisesDensity) -> VonMisesDensity:
         """The same."""

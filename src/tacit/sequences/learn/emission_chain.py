@@ -155,7 +155,7 @@ def _halved(
     for n_steps, most, n_left in RUNGS:
         if len(remaining) == 1:
             break
-        part = data.first(most)
+        part = data.some(most)
         for name, chain in remaining.items():
             remaining[name], em_run = _polished(chain, part, settings, passes, max_iter=n_steps)
             objectives[name].append(em_run.objective)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.core.linalg.cells import cells_of
 from tacit.sequences.data.number_sequences import Series
+from tacit.sequences.data.sequences import some_sequences
 from tacit.sequences.learn.cells import cells_for, states_of_cells
 from tacit.sequences.learn.em.gaussian_hmm import (
     Rows,
@@ -102,13 +103,13 @@ def _regrouped(
     """The best model by merging and splitting states, and the steps taken."""
     turns: list[str] = []
     while len(turns) < MOST_TURNS:
-        expected_counts = expected(chain, _first_rows(rows, REGROUPING_RUNGS[0][1]))
+        expected_counts = expected(chain, _some_rows(rows, REGROUPING_RUNGS[0][1]))
         candidates = regroupings(chain, expected_counts.visits, N_REGROUPINGS, rng)
         if not candidates:
             break
         remaining, objectives = _halved(candidates, rows, settings, REGROUPING_RUNGS)
         name, start = next(iter(remaining.items()))
-        few = _first_rows(rows, REGROUPING_RUNGS[-1][1])
+        few = _some_rows(rows, REGROUPING_RUNGS[-1][1])
         current = _polished(chain, few, settings, max_iter=1)[1].objective
         if objectives[name][-1] < current - BEHIND * len(few.values):
             break
@@ -150,7 +151,7 @@ def _halved(
     remaining = dict(starts)
     objectives: dict[str, list[float]] = {name: [] for name in starts}
     for n_steps, most, n_left in rungs:
-        subset = _first_rows(rows, most)
+        subset = _some_rows(rows, most)
         for name, chain in remaining.items():
             remaining[name], em_run = _polished(chain, subset, settings, max_iter=n_steps)
             objectives[name].append(em_run.objective)
@@ -207,12 +208,13 @@ def _polished(
     )
 
 
-def _first_rows(rows: Rows, most: int) -> Rows:
-    """The first sequences, of about `most` positions; at least one sequence."""
-    stop = max(int(np.searchsorted(rows.ends, most, side="right")) - 1, 1)
-    if stop >= len(rows.ends) - 1:
+def _some_rows(rows: Rows, most: int) -> Rows:
+    """Some of the sequences, of about `most` positions; see `some_sequences`."""
+    some = some_sequences(rows.ends, most)
+    if some is None:
         return rows
-    return Rows(rows.values[: rows.ends[stop]], rows.ends[: stop + 1])
+    places, ends = some
+    return Rows(rows.values[places], ends)
 
 
 def by_clusters(

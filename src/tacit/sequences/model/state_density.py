@@ -130,8 +130,8 @@ class DensityRows(Protocol):
         """Log-density of the prior, up to a constant."""
         ...
 
-    def first(self, n_rows: int) -> DensityRows:
-        """The first rows, with the same prior."""
+    def taken(self, places: NDArray[np.integer]) -> DensityRows:
+        """Some of the rows, with the same prior."""
         ...
 
     def finished(self, density: Any) -> Any:

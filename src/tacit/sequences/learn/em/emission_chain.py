@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.em import AbsoluteGain, EMRun, Step, refusing_singular, run_accelerated_em
+from tacit.sequences.data.sequences import some_sequences
 from tacit.sequences.model.emission_chain import EmissionChain, masked_rows
 from tacit.sequences.model.shapes import Shape
 from tacit.sequences.model.state_density import DensityRows
@@ -76,14 +77,14 @@ class ChainData:
         places = np.flatnonzero(self.known >= 0)
         return places, self.known[places, None] != np.arange(self.shape.n_states)
 
-    def first(self, most: int) -> ChainData:
-        """The first sequences, of about `most` positions; at least one sequence."""
-        stop = max(int(np.searchsorted(self.ends, most, side="right")) - 1, 1)
-        if stop >= len(self.ends) - 1:
+    def some(self, most: int) -> ChainData:
+        """Some of the sequences, of about `most` positions; see `some_sequences`."""
+        some = some_sequences(self.ends, most)
+        if some is None:
             return self
-        n = int(self.ends[stop])
-        known = None if self.known is None else self.known[:n]
-        return ChainData(self.rows.first(n), self.ends[: stop + 1], self.shape, known)
+        places, ends = some
+        known = None if self.known is None else self.known[places]
+        return ChainData(self.rows.taken(places), ends, self.shape, known)
 
     def likelihoods(self, chain: EmissionChain) -> tuple[Array, float]:
         """(position, state) likelihoods of the states, and the log of what was taken out of all of them."""
