@@ -99,6 +99,10 @@ class MaskedCells:
         """
         for column in range(len(self.scale)):
             is_masked = masked[:, column]
+            if not is_masked.any():  # nothing is predicted of a column without gaps
+                self.results[column].append(np.empty((0, len(predictions))))
+                self.cell_weights[column].append(np.empty(0))
+                continue
             truth = rows.column(column)[is_masked]
             default = predictions[0][column][is_masked]
             results = []

@@ -84,3 +84,17 @@ def test_a_sample_has_cells_of_every_column():
     sample = some_rows(with_masked(rows, gaps), np.random.default_rng(0))
     assert 1200 <= sample.n_rows <= 1203
     assert (~sample.missing[:, 0]).sum() == 3
+
+
+def test_a_column_of_which_no_cell_is_hidden_is_shared_like_the_others(monkeypatch):
+    def hide(rows, rng):
+        hidden = np.zeros(rows.missing.shape, dtype=bool)
+        hidden[:20, :2] = True
+        return hidden
+
+    monkeypatch.setattr(forest_shares, "_hidden_cells", hide)
+    x = RNG.normal(size=60)
+    steps = {"x": x, "y": np.sign(x) + 0.01 * RNG.normal(size=60), "z": np.sign(x) + 0.01 * x}
+    forests, _ = forests_beside(read_mixed(steps), means, lambda _: means, 0)
+    assert forests is not None
+    assert forests.shares[2] > 0.4
