@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tacit.errors import ArgumentTypeError, DataError
-from tacit.sequences.data.number_sequences import folds, holds_numbers, read_series
+from tacit.sequences.data.number_sequences import (
+    centre_and_spread,
+    folds,
+    holds_numbers,
+    read_series,
+)
 
 
 def test_all_forms_of_the_same_sequences_are_read_alike():
@@ -149,3 +154,13 @@ def test_floats_are_numbers_and_everything_else_symbols(expected, forms):
 def test_lengths_whose_sum_is_right_but_for_a_multiple_of_2_to_the_64_are_refused(lengths):
     with pytest.raises(DataError, match="lengths sum to 18446744073709551619"):
         read_series(np.zeros(3), lengths=lengths)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e10 + 0.1, -3e-7, 0.0])
+def test_a_constant_column_has_no_spread_and_a_missing_one_no_centre(value):
+    rng = np.random.default_rng(0)
+    values = np.column_stack([np.full(60, value), rng.normal(size=60), np.full(60, np.nan)])
+    values[7] = np.nan
+    centre, spread = centre_and_spread(values)
+    assert centre.tolist() == [value, np.nanmean(values[:, 1]), 0.0]
+    assert spread.tolist() == [0.0, np.nanstd(values[:, 1]), 0.0]

@@ -301,3 +301,57 @@ def test_what_is_no_table_of_these_columns_is_refused():
     symbols = tacit.HMM(1).fit([list("ab")])
     with pytest.raises(ArgumentError, match="several kinds"):
         symbols.predict_next_proba([list("a")], target="x")
+
+
+def test_attributes_of_a_column_are_those_of_all_components():
+    rng = np.random.default_rng(0)
+    rows = {"a": rng.normal(size=80), "b": 50 + rng.normal(size=80)}
+    kinds = dict.fromkeys(rows, "gaussian-mixture")
+    model = tacit.HMM(2, emissions=kinds, n_components=2).fit(rows)
+    (part,) = model.parameters_.density.parts
+    for place, name in enumerate(rows):
+        column = model.columns_[name]
+        assert np.array_equal(column["weights_"], part.weights)
+        assert np.array_equal(column["means_"], part.attributes["means_"][..., place])
+        assert abs(column["means_"] - 50 * place).max() < 10
+
+
+def test_an_impossible_row_has_probability_zero_whatever_the_question():
+    parts = tuple(CategoricalDensity(np.eye(2), tuple(names)) for names in ("xy", "uv"))
+    density = MixedDensity(parts, (np.array([0]), np.array([1])), ("a", "b"))
+    model = tacit.HMM(2, emissions={"a": "categorical", "b": "categorical"})
+    model.parameters_ = EmissionChain(np.full(2, 0.5), np.full((2, 2), 0.5), density)
+    model.symbols_, model.names_, model.diagnostics_ = (), ("a", "b"), {}
+    rows = {"a": ["x", "x"], "b": ["u", "v"]}
+    assert model.score(rows) == -np.inf
+    assert model.predict(rows, return_log_probs=True)[1] == -np.inf
+    assert model.score_steps(rows).tolist() == [np.log(0.5), -np.inf]
+    assert not model.posterior(rows).any()
+
+
+@pytest.mark.parametrize("lengths", [[1.5, 58.5], [[30], [30]], "ab", [30, "30"], [30, 31]])
+def test_lengths_of_rows_are_checked(lengths):
+    rows = {"speed": [1.0, 2.0, 4.0] * 20}
+    with pytest.raises(DataError, match=r"give (the length|lengths)"):
+        read_mixed(rows, {"speed": "gaussian"}, lengths)
+
+
+def test_a_frame_of_a_list_is_one_sequence():
+    rows = {"speed": [1.0, 2.0, 4.0, 5.0], "id": [1, 2, 1, 2]}
+    assert read_mixed([rows], {"speed": "gaussian"}).lengths.tolist() == [2, 2]
+    with pytest.raises(DataError, match="frame 1 of the list holds 2 sequences; give one frame"):
+        read_mixed([rows | {"id": [1] * 4}, rows], {"speed": "gaussian"})
+
+
+def test_times_that_are_text_are_to_be_parsed():
+    rows = {"speed": [1.0, 2.0], "time": ["2020-01-02", "2020-01-01"]}
+    with pytest.raises(
+        DataError, match=r"column 'time' holds times that are neither .* parse them"
+    ):
+        read_mixed(rows, {"speed": "gaussian"})
+
+
+def test_numbers_whose_squares_vanish_are_refused_as_those_of_one_kind_are():
+    rows = {"speed": [1e-200, 2e-200] * 10, "state": list("xy") * 10}
+    with pytest.raises(DataError, match="column 'speed' holds no number larger than 2e-200"):
+        tacit.HMM(2, emissions={"speed": "gaussian", "state": "categorical"}).fit(rows)

@@ -13,8 +13,7 @@ from tacit.core.input.frames import as_frame, frame_columns
 from tacit.core.input.table import unknown_column_text
 from tacit.core.input.values import Distinct, Numbers, Raw, distinct_numbers, raw_from_objects
 from tacit.errors import ArgumentTypeError, CategoryError, ColumnError, DataError
-from tacit.sequences.data.number_sequences import Series
-from tacit.sequences.data.sequences import sum_of_lengths
+from tacit.sequences.data.number_sequences import Series, checked_lengths
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -90,16 +89,16 @@ def read_mixed(
     if len(tables) == 1:
         sizes = tables[0].lengths
     else:
+        several = np.flatnonzero([len(table.lengths) > 1 for table in tables])
+        if len(several):
+            raise DataError(
+                f"frame {int(several[0])} of the list holds {len(tables[several[0]].lengths)} sequences; "
+                f"give one frame with all of them, or one for each sequence"
+            )
         sizes = np.array([int(table.lengths.sum()) for table in tables])
     joined = lengths is not None
     if lengths is not None:
-        sizes = np.asarray(lengths, dtype=np.int64)
-        n_rows = int(sum(table.lengths.sum() for table in tables))
-        if (sizes < 0).any() or sum_of_lengths(sizes) != n_rows:
-            raise DataError(
-                f"lengths sum to {sum_of_lengths(sizes)}, but there are {n_rows} rows; give lengths "
-                f"that sum to them"
-            )
+        sizes = checked_lengths(lengths, int(sum(table.lengths.sum() for table in tables)))
     values: list[Array] = []
     categories: list[tuple[Hashable, ...] | None] = []
     for place, name in enumerate(columns):
@@ -196,7 +195,13 @@ def _times(raw: Raw, name: str) -> Array:
     if isinstance(raw, Distinct) and raw.days is not None:
         times = np.append(raw.days, np.nan)[raw.codes]
     else:
-        times = _numbers(raw, name)
+        try:
+            times = _numbers(raw, name)
+        except DataError as error:
+            raise DataError(
+                f"column {name!r} holds times that are neither numbers nor dates; parse them, as "
+                f"pandas.to_datetime does"
+            ) from error
     if np.isnan(times).any():
         raise DataError(
             f"row {int(np.isnan(times).argmax())} has no time: column {name!r} is missing there; leave "

@@ -157,6 +157,29 @@ def _check_magnitudes(series: Series) -> None:
     check_magnitude(series.values[position, column].item(), place)
 
 
+def centre_and_spread(values: Array) -> tuple[Array, Array]:
+    """(column,) means and standard deviations of the numbers that are there.
+
+    The deviation of a constant column is zero, whatever rounding makes of it; so are both where nothing is
+    observed.
+
+    Examples
+    --------
+    >>> centre, spread = centre_and_spread(np.array([[0.1, np.nan], [0.1, np.nan], [0.1, np.nan]]))
+    >>> centre.tolist(), spread.tolist()
+    ([0.1, 0.0], [0.0, 0.0])
+    """
+    low: Array = np.fmin.reduce(values, axis=0)
+    high: Array = np.fmax.reduce(values, axis=0)
+    if np.isnan(low).any():
+        low, high = np.nan_to_num(low), np.nan_to_num(high)
+        values = np.where(np.isnan(values).all(axis=0), 0.0, values)
+    is_constant = low == high
+    centre: Array = np.where(is_constant, low, np.nanmean(values, axis=0))
+    spread: Array = np.where(is_constant, 0.0, np.nanstd(values, axis=0))
+    return centre, spread
+
+
 def check_observed(series: Series) -> None:
     """Raise a `DataError` where some column holds no number."""
     if series.n_positions == 0 or np.isnan(series.values).all():
@@ -213,6 +236,11 @@ def _is_nested(value: Any) -> bool:
 
 def _with_lengths(values: Any, lengths: Any) -> Series:
     rows, names = _rows(values, None)
+    return Series(rows, checked_lengths(lengths, len(rows)), names, joined=True)
+
+
+def checked_lengths(lengths: Any, n_positions: int) -> Integers:
+    """(sequence,) lengths that sum to so many positions; else a `DataError`."""
     try:
         counts = np.asarray(lengths)
     except ValueError:  # lists of unequal lengths
@@ -222,12 +250,12 @@ def _with_lengths(values: Any, lengths: Any) -> Series:
             "lengths hold something else than integers; give the length of each sequence"
         )
     total = sum_of_lengths(counts)
-    if (counts < 0).any() or total != len(rows):
+    if (counts < 0).any() or total != n_positions:
         raise DataError(
             f"lengths sum to {total} (least: {int(counts.min(initial=0))}), but there are "
-            f"{len(rows)} positions; give lengths that sum to them, or a list of sequences"
+            f"{n_positions} positions; give lengths that sum to them, or a list of sequences"
         )
-    return Series(rows, counts.astype(np.int64), names, joined=True)
+    return counts.astype(np.int64)
 
 
 def _joined(parts: list[tuple[Array, tuple[str, ...]]]) -> Series:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice
 from tacit.core.files.fields import Record
+from tacit.core.magnitudes import check_scale, largest_of
 from tacit.errors import ArgumentError, ColumnError, NotAvailableError
 from tacit.sequences.data.mixed_columns import SEQUENCE, TIME, Categories, MixedSeries, read_mixed
 from tacit.sequences.emissions.categorical_density import CategoricalDensity, CategoricalRows
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 KINDS = ("categorical", *PARTS)
+_NORMAL = ("gaussian", "gaussian-mixture")
 _COUNTS = ("poisson", "negative-binomial", "multinomial")
 _LEAST_PRODUCT = 1e-200  # of likelihoods scaled by group; smaller ones are computed from logarithms
 _DIRICHLET = 5.0  # pseudo-counts of symbols in each state, by default
@@ -156,10 +158,13 @@ class Mixed(DensityEmission):
         return series
 
     def check(self, data: Series) -> None:
-        """Raise where a column holds nothing."""
+        """Raise where a column holds nothing, or far too small numbers."""
         from tacit.sequences.data.number_sequences import check_observed
 
         check_observed(data)
+        for name, column in zip(data.names, data.values.T, strict=True):
+            if self.roles.get(name) in _NORMAL:
+                check_scale(largest_of(column), f"column {name!r}")
 
     def bound(self, data: MixedSeries) -> Mixed:
         """With the categories of the data."""

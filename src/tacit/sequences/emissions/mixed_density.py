@@ -26,6 +26,7 @@ from tacit.errors import FileFormatError
 from tacit.sequences.data.mixed_columns import (
     Categories,
 )
+from tacit.sequences.data.number_sequences import centre_and_spread
 from tacit.sequences.emissions.categorical_density import (
     CATEGORICAL_DENSITY,
 )
@@ -53,6 +54,9 @@ PARTS: dict[str, DensityEmission] = {
         VonMises(),
     )
 }
+
+
+_JOINT = ("weights_", "covariances_")  # attributes that say something of all columns of a group
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +176,7 @@ class MixedDensity:
         for column, name in enumerate(self.names):
             part, place = self.of_column[column]
             by_column[name] = {
-                key: _of_column(value, place, part.n_columns)
+                key: _of_column(value, place, part.n_columns) if key not in _JOINT else value
                 for key, value in part.attributes.items()
             }
         return {"columns_": by_column}
@@ -195,9 +199,9 @@ class MixedDensity:
 
 
 def _of_column(value: Any, place: int, n_columns: int) -> Any:
-    """What an attribute (state, column, ...) of a group says of one of its columns; else all of it."""
-    is_by_column = n_columns > 1 and isinstance(value, np.ndarray) and value.ndim == 2
-    return value[:, place] if is_by_column and value.shape[1] == n_columns else value
+    """What an attribute (state, ..., column) of a group says of one of its columns; else all of it."""
+    is_by_column = n_columns > 1 and isinstance(value, np.ndarray) and value.ndim > 1
+    return value[..., place] if is_by_column and value.shape[-1] == n_columns else value
 
 
 class GroupForm:
@@ -262,7 +266,7 @@ class MixedRows:
         features = []
         for part in self.parts:
             values = part.features
-            spread = np.sqrt(np.nanvar(values, axis=0).sum())
+            spread = np.sqrt(np.square(centre_and_spread(values)[1]).sum())
             features.append(values / (spread if spread > 0 else 1.0))
         return np.hstack(features)
 

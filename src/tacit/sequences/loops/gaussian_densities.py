@@ -77,6 +77,8 @@ def correlated(values, means, whiteners, log_sizes, out):
 def exponentials(logs, taken):
     """Replace log-likelihoods by likelihoods whose largest in each row is one; its logarithm goes to `taken`.
 
+    A row that is impossible in all states becomes zeros, and nothing is taken out of it.
+
     Parameters
     ----------
     logs : (position, state)  changed
@@ -87,6 +89,8 @@ def exponentials(logs, taken):
         top = logs[t, 0]
         for m in range(1, k):
             top = max(top, logs[t, m])
+        if top == -math.inf:
+            top = 0.0
         taken[t] = top
         for m in range(k):
             logs[t, m] = math.exp(logs[t, m] - top)
