@@ -127,3 +127,17 @@ def test_splitting_states_evenly_changes_no_probability(name):
     larger = split(small.parameters_, 8, Even())
     scores = emission.log_probs(larger, emission.read(sequences, None))
     assert scores == pytest.approx(small.score_samples(sequences), abs=0.01)  # LEAST is added
+
+
+@pytest.mark.parametrize(
+    "emissions", ["gaussian", "gaussian-mixture", "poisson", "negative-binomial"]
+)
+@pytest.mark.parametrize("n_others", [0, 1])
+def test_a_column_that_the_training_part_does_not_hold_breaks_nothing(emissions, n_others):
+    rng = np.random.default_rng(0)
+    late = np.full(100, np.nan)
+    late[-2:] = [1.0, 2.0]
+    values = np.column_stack([late, *rng.poisson(3, size=(n_others, 100))])
+    model = tacit.HMM(emissions=emissions).fit(values)
+    assert np.isfinite(model.means_).all() if emissions != "poisson" else model.rates_.all()
+    assert np.isfinite(model.score(values))

@@ -34,6 +34,8 @@ def cells_of(
     """
     is_observed = ~np.isnan(values).all(axis=1)
     known = values[is_observed]
+    if not len(known):
+        return np.full(len(values), -1, dtype=np.int32)
     if values.shape[1] == 1:
         edges = np.unique(np.quantile(known[:, 0], np.arange(1, n_cells) / n_cells))
         cells = np.searchsorted(edges, known[:, 0], side="right").astype(np.int32)

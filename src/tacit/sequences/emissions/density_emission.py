@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 from tacit.core.files.fields import Record
 from tacit.core.progress import Report, silent
 from tacit.errors import DataError
-from tacit.sequences.data.number_sequences import Series, check_learnable, read_series
+from tacit.sequences.data.number_sequences import (
+    Series,
+    centre_and_spread,
+    check_learnable,
+    read_series,
+)
 from tacit.sequences.model.emission_chain import EmissionChain
 from tacit.sequences.query.hidden_states import StateEvidence
 
@@ -294,8 +299,8 @@ def strength_of(settings: HMMSettings) -> float:
 
 def standardised(values: Array) -> Array:
     """Columns with mean zero and standard deviation one; constant ones are zero."""
-    spread = np.nanstd(values, axis=0)
-    return np.asarray((values - np.nanmean(values, axis=0)) / np.where(spread > 0, spread, 1.0))
+    centre, spread = centre_and_spread(values)
+    return np.asarray((values - centre) / np.where(spread > 0, spread, 1.0))
 
 
 def check_counts(values: Array, name: str) -> None:

@@ -14,6 +14,7 @@ from tacit.core.files.fields import Array as ArrayField
 from tacit.core.files.fields import Field, Record
 from tacit.core.files.header_values import text
 from tacit.core.files.ranges import covariances, moderate
+from tacit.sequences.data.number_sequences import centre_and_spread
 from tacit.sequences.emissions.density_emission import column_names
 from tacit.sequences.learn.em.gaussian_hmm import (
     CENTRES,
@@ -192,7 +193,7 @@ class GaussianRows:
         self, values: Array, form: str, strength: float, scale: tuple[Array, Array] | None = None
     ) -> None:
         if scale is None:
-            centre, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+            centre, spread = centre_and_spread(values)
             if form == "spherical":  # columns are compared with each other
                 spread = np.full_like(spread, np.sqrt(np.mean(np.square(spread))))
             scale = centre, np.where(spread > 0, spread, 1.0)

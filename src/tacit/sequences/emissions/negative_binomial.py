@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tacit.core.files.fields import Array as ArrayField
 from tacit.core.files.fields import Field, Record
 from tacit.core.files.ranges import within
+from tacit.sequences.data.number_sequences import centre_and_spread
 from tacit.sequences.emissions.density_emission import (
     DensityEmission,
     check_counts,
@@ -175,8 +176,9 @@ class NegativeBinomialRows:
     ) -> None:
         self.values, self.strength = values, strength
         if overall is None:
-            means = np.maximum(np.nanmean(values, axis=0), LEAST_MEAN)
-            more = np.maximum(np.nanvar(values, axis=0) - means, 1e-3 * means)
+            means, spread = centre_and_spread(values)
+            means = np.maximum(means, LEAST_MEAN)
+            more = np.maximum(np.square(spread) - means, 1e-3 * means)
             sizes = np.clip(means**2 / more, LEAST_SIZE, LARGEST_SIZE)
             overall = NegativeBinomialDensity(means[None], sizes[None])
         self.overall = overall

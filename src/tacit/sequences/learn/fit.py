@@ -133,6 +133,9 @@ def _selected_states(
     training, scored = data, held_out
     if held_out is None:
         training, scored = (pieces.of(data) for pieces in left_out(data.ends, settings.seed))
+    unobserved = emission.numbers and np.isnan(training.positions).all(axis=0)
+    if np.all(unobserved):
+        return Choice(1, [])  # all numbers are in the other part
     growth = Growth(emission, training, held_out, settings, BY_ITSELF)
     quick = replace(settings, tol=ROUGH * settings.tol)
 
@@ -147,7 +150,9 @@ def _selected_states(
         training.n_positions,
         **emission.search(training, settings),
     )
-    return choose_states(candidates, report)
+    choice = choose_states(candidates, report)
+    # a column that was not observed may be anywhere: no start for EM on all sequences
+    return replace(choice, model=None) if np.any(unobserved) else choice
 
 
 def _grows(settings: HMMSettings) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.linalg.cells import cells_of
-from tacit.sequences.data.number_sequences import Series
+from tacit.sequences.data.number_sequences import Series, centre_and_spread
 from tacit.sequences.data.sequences import some_sequences
 from tacit.sequences.learn.cells import cells_for, states_of_cells
 from tacit.sequences.learn.em.gaussian_hmm import (
@@ -50,8 +50,7 @@ ROUGH = 1e-5  # nats per position below which EM of these rounds ends
 
 def scaled(series: Series) -> tuple[Rows, Array, Array]:
     """Standardised rows, with the mean and standard deviation of each column."""
-    centre = np.nanmean(series.values, axis=0)
-    spread = np.nanstd(series.values, axis=0)
+    centre, spread = centre_and_spread(series.values)
     spread = np.where(spread > 0, spread, 1.0)
     values = np.ascontiguousarray((series.values - centre) / spread)
     return Rows(values, series.ends), centre, spread

@@ -115,7 +115,9 @@ class GaussianLayout:
         rows, columns = self.lower
         factors = chain.factors[:, rows, columns]
         factors[:, self.n_columns :] = np.exp(factors[:, self.n_columns :])
-        parts = (chain.initial, chain.transitions, np.exp(chain.means / UNITS), factors)
+        # means that the data leave open may go far: what `allowed` allows, at most
+        means = np.exp(np.clip(chain.means / UNITS, -570.0, 570.0))
+        parts = (chain.initial, chain.transitions, means, factors)
         return np.concatenate([part.ravel() for part in parts])
 
     def chain(self, values: Array) -> GaussianChain:
