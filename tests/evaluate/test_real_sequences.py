@@ -52,3 +52,18 @@ def test_a_unit_counts_once_in_standard_errors(benchmark):
     assert benchmark.difference(np.tile(gains, 2), np.zeros(60), twice) == pytest.approx(
         (mean, error)
     )
+
+
+def test_the_small_run_has_tables_and_is_resumed(benchmark, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "real.json"
+    monkeypatch.setattr(sys, "argv", ["real_sequences.py", "--quick", "--out", str(out)])
+    monkeypatch.setattr(benchmark, "PEERS", ())
+    monkeypatch.setattr(benchmark, "warm_up", lambda **_: None)
+    benchmark.main()
+    text = (tmp_path / "real-quick.md").read_text(encoding="utf-8")
+    for model in ("HMM()", "HMM(4)", "KernelHMM()", "KneserNeyLM(3)", "ProbabilisticAutomaton()"):
+        assert f"| {model} | " in text
+    capsys.readouterr()
+    monkeypatch.setattr(benchmark, "hidden", None)  # nothing is left to run
+    benchmark.main()
+    assert text.splitlines()[0] in capsys.readouterr().out
