@@ -220,7 +220,7 @@ class HMM(HMMStreams):
             something to select, and the model is refitted to all of X at the end.
         states : the same as X, of integers, optional
             The states that are known, from 0 to ``n_states - 1``; -1 and None are not known. States then keep
-            their numbers.
+            their numbers. Of a frame they belong to its rows, in whatever order these are.
         """
         from tacit.sequences.data.known_states import read_states
         from tacit.sequences.learn.fit import fit_hmm
@@ -237,7 +237,8 @@ class HMM(HMMStreams):
             if states is not None:
                 if isinstance(self.n_states, str):
                     raise ArgumentError("states= goes with a number of states; give n_states=")
-                known_states = read_states(states, data.lengths, int(self.n_states))
+                rows = getattr(data, "order", None)
+                known_states = read_states(states, data.lengths, int(self.n_states), rows)
                 check_generic(self, "states=")
             if validation is not None:
                 known = data.symbols or data.names

@@ -355,3 +355,30 @@ def test_numbers_whose_squares_vanish_are_refused_as_those_of_one_kind_are():
     rows = {"speed": [1e-200, 2e-200] * 10, "state": list("xy") * 10}
     with pytest.raises(DataError, match="column 'speed' holds no number larger than 2e-200"):
         tacit.HMM(2, emissions={"speed": "gaussian", "state": "categorical"}).fit(rows)
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_known_states_belong_to_the_rows_of_a_frame_in_whatever_order(has_ids):
+    rng = np.random.default_rng(0)
+    states = np.repeat(rng.integers(2, size=60), 5)
+    frame = {"time": np.tile(np.arange(30), 10), "speed": rng.normal(5.0 * states)}
+    if has_ids:
+        frame = {"id": np.repeat(np.arange(10), 30), **frame}
+    else:
+        frame["time"] = np.arange(300)
+    known = np.where(rng.random(300) < 0.5, states, -1)
+    order = rng.permutation(300)
+    shuffled = {name: column[order] for name, column in frame.items()}
+    models = [
+        tacit.HMM(2, emissions={"speed": "gaussian"}).fit(table, states=given)
+        for table, given in ((frame, known), (shuffled, known[order]))
+    ]
+    for model in models:
+        assert model.columns_["speed"]["means_"][:, 0] == pytest.approx([0, 5], abs=0.3)
+    means = [model.columns_["speed"]["means_"] for model in models]
+    assert means[0] == pytest.approx(means[1], abs=1e-6)
+    if has_ids:  # by sequence, each in the order of its rows
+        owners = shuffled["id"]
+        parts = [known[order][owners == owner] for owner in dict.fromkeys(owners.tolist())]
+        again = tacit.HMM(2, emissions={"speed": "gaussian"}).fit(shuffled, states=parts)
+        assert again.columns_["speed"]["means_"] == pytest.approx(means[1], abs=1e-12)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def known_states(
     table: pa.Table, name: str | None, roles: Mapping[str, str], *, by_time: bool = False
 ) -> NDArray[np.float64] | None:
-    """(position,) the states that a column says, sequence by sequence; NaN where one is not known.
+    """(position,) the states that a column says; NaN where one is not known.
+
+    They come sequence by sequence, but in the order of the rows where rows have times: `fit` sorts those.
 
     Parameters
     ----------
@@ -25,7 +27,7 @@ def known_states(
     roles : mapping of str to str
         The column of sequences, and that of times, as `read_mixed` takes them.
     by_time : bool
-        Whether rows are ordered by a column of times.
+        Whether there is a column of times, by which `fit` orders the rows.
     """
     import pyarrow as pa
 
@@ -43,5 +45,6 @@ def known_states(
             f"column {name!r} holds something else than the numbers of states; give integers from 0 on, and "
             f"empty cells where the state is not known"
         )
-    used = table.column_names if by_time else [name, *roles]
-    return read_mixed(table.select(used), {name: "gaussian", **roles}).values[:, 0]
+    if by_time:
+        return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+    return read_mixed(table.select([name, *roles]), {name: "gaussian", **roles}).values[:, 0]

@@ -14,7 +14,9 @@ from tacit.errors import DataError
 Integers = NDArray[np.int64]
 
 
-def read_states(states: Any, lengths: Integers, n_states: int) -> Integers:
+def read_states(
+    states: Any, lengths: Integers, n_states: int, order: Integers | None = None
+) -> Integers:
     """(position,) the known states of all sequences in turn, -1 where one is not known.
 
     Parameters
@@ -23,6 +25,8 @@ def read_states(states: Any, lengths: Integers, n_states: int) -> Integers:
         For each sequence, or for all of them one after the other; None, NaN and -1 are not known.
     lengths : (sequence,)
     n_states : int
+    order : (position,) integers, optional
+        The row of each position in the caller's table, to whose rows the states belong.
 
     Raises
     ------
@@ -57,7 +61,15 @@ def read_states(states: Any, lengths: Integers, n_states: int) -> Integers:
             f"states holds {int(codes[wrong[0]])}, but states are numbered from 0 to {n_states - 1}; "
             f"-1 is one that is not known"
         )
-    return codes
+    if order is None:
+        return codes
+    if len(parts) > 1:  # by sequence, and there in the order of the rows
+        owners = np.empty_like(order)
+        owners[order] = np.repeat(np.arange(len(lengths)), lengths)
+        by_row = np.empty_like(codes)
+        by_row[np.argsort(owners, kind="stable")] = codes
+        codes = by_row
+    return codes[order]
 
 
 def _parts(states: Any) -> Iterable[Any]:

@@ -29,6 +29,9 @@ class MixedSeries(Series):
     """Sequences of rows of numbers, and of codes of categories."""
 
     categories: Categories = ()  # of each column; None of numbers
+    order: Integers | None = (
+        None  # (position,) its row in the frame; None where all are as they came
+    )
 
     def recoded(self, categories: Categories) -> MixedSeries:
         """The same with codes of other categories, among which these are."""
@@ -113,7 +116,11 @@ def read_mixed(
             categories.append(None)
     single = not isinstance(X, list | tuple) and not joined and not tables[0].has_label
     matrix = np.ascontiguousarray(np.stack(values, axis=1))
-    return MixedSeries(matrix, sizes, tuple(columns), single, joined, tuple(categories))
+    starts = np.cumsum([0, *(len(table.order) for table in tables[:-1])])
+    order = np.concatenate(
+        [table.order + start for table, start in zip(tables, starts, strict=True)]
+    )
+    return MixedSeries(matrix, sizes, tuple(columns), single, joined, tuple(categories), order)
 
 
 def _is_table(X: Any) -> bool:
@@ -127,6 +134,7 @@ class _Rows:
     columns: list[Raw]
     lengths: Integers
     has_label: bool  # whether a column says to which sequence a row belongs
+    order: Integers  # (position,) its row
 
     @staticmethod
     def of(
@@ -151,7 +159,7 @@ class _Rows:
             order = order[np.argsort(owners[order], kind="stable")]
             lengths = np.bincount(owners).astype(np.int64)
         taken = [_taken(column(name), order) for name in columns]
-        return _Rows(taken, lengths, label is not None)
+        return _Rows(taken, lengths, label is not None, order)
 
 
 def _columns_of(frame: Any) -> tuple[list[str], int, Callable[[int, str], Raw]]:
