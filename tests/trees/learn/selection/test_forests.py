@@ -19,6 +19,7 @@ from tacit.trees.learn.selection.forests import (
     many_states,
     train,
 )
+from tacit.trees.learn.selection.members import chow_liu_member
 from tacit.trees.learn.selection.mixtures import (
     Forest,
     grow,
@@ -250,3 +251,17 @@ def test_weights_and_missing_cells_are_heeded(both):
     model = LatentTree().fit(rows, sample_weight=weights, validation=both[1])
     alone = LatentTree(n_states=4, structure="chow-liu-joining").fit(rows[:500])
     assert model.score(both[2]) > alone.score(both[2]) - 0.1
+
+
+def test_a_model_that_is_worse_when_it_is_learnt_again_stays_as_it_was(both, data):
+    table = read_table(np.vstack(both[:2]))
+    every = replace(data, table=table, held_out=None)
+    good = chow_liu_member(data)
+
+    def hardly_anything(rows):
+        return good.learn(replace(rows, table=rows.table.take(slice(0, 1))))
+
+    unlucky = replace(good, learn=hardly_anything)
+    forest = retrained(every, Forest((good, unlucky), np.full(2, 0.5), 0.0), silent)
+    assert forest.trees[0].tables is not good.tables
+    assert forest.trees[1].tables is unlucky.tables

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.selection import surely_better
+from tacit.messages.conditionals import log_prob
+from tacit.messages.evidence import Evidence
 from tacit.trees.learn.selection.forests import (
     Trained,
     TrainingData,
@@ -24,6 +27,7 @@ from tacit.trees.learn.selection.forests import (
 )
 
 if TYPE_CHECKING:
+    from tacit.core.input.table import Table
     from tacit.messages.network import Tables
 
 Array = NDArray[np.float64]
@@ -37,6 +41,8 @@ GOOD_METHOD = (
     0.5  # structure learners whose first tree gains less than this part of the best one's are left
 )
 LEAST_WEIGHT = 0.01  # members of a mixture with less are left out
+# Rows by which models that were learnt again are compared with what they were, and the standard errors.
+MOST_CHECKED, SURELY = 2000, 2.0
 
 
 class Member(Protocol):
@@ -228,7 +234,10 @@ def mixed_score(rows: Array, weights: Array, of_row: Array | None = None) -> flo
 
 
 def retrained(data: TrainingData, forest: Forest, report: Report) -> Forest:
-    """The same forest learnt from all rows: as long as held-out rows gain, or as often as before."""
+    """The same forest learnt from all rows: as long as held-out rows gain, or as often as before.
+
+    A model that is clearly worse for these rows than it was, because EM went another way, stays as it was.
+    """
     works, n_jobs = [], 1 if len(forest.trees) > 1 else data.n_jobs
 
     def telling(number: int) -> Callable[[str], None]:
@@ -237,4 +246,16 @@ def retrained(data: TrainingData, forest: Forest, report: Report) -> Forest:
 
     for number, tree in enumerate(forest.trees):
         works.append(partial(tree.again, data, tell=telling(number), n_jobs=n_jobs))
-    return Forest(tuple(run_parallel(data, works)), forest.weights, forest.score)
+    learnt = run_parallel(data, works)
+    rows = data.table
+    if rows.n_rows > MOST_CHECKED:
+        order = np.random.default_rng(data.seed).permutation(rows.n_rows)
+        rows = rows.take(np.sort(order[:MOST_CHECKED]))
+    kept = [_not_worse(old, new, rows) for old, new in zip(forest.trees, learnt, strict=True)]
+    return Forest(tuple(kept), forest.weights, forest.score)
+
+
+def _not_worse(old: Member, new: Member, rows: Table) -> Member:
+    evidence = Evidence(rows.codes)
+    before, after = (log_prob(member.tables, evidence).values for member in (old, new))
+    return old if surely_better(before, after, rows.weights, SURELY) else new
