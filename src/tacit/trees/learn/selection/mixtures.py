@@ -38,7 +38,7 @@ FRACTIONS = (0.5, 0.06)
 PATIENCE = 2  # trees in a row without a gain
 MOST_TREES = 12
 GOOD_METHOD = (
-    0.5  # structure learners whose first tree gains less than this part of the best one's are left
+    0.5  # of the best structure learner's gain by its first tree; those with less are left out
 )
 LEAST_WEIGHT = 0.01  # members of a mixture with less are left out
 # Rows by which models that were learnt again are compared with what they were, and the standard errors.
