@@ -248,3 +248,39 @@ def test_folds_may_be_given_as_row_numbers_or_flags():
 @pytest.mark.parametrize("ability", [None, [], 3, np.zeros(2), {}], ids=kind)
 def test_what_is_no_name_of_an_ability_is_none(tree, ability):
     assert not tree.can(ability)
+
+
+COLUMNS = {
+    "id": np.repeat(np.arange(4), 10),
+    "time": np.tile(np.arange(10), 4),
+    "symbol": list("abab") * 10,
+    "number": RNG.normal(size=40),
+}
+HMMS = [
+    (tacit.HMM(2), SEQUENCES),
+    (tacit.HMM(2, emissions="gaussian"), [np.arange(12.0) % 5] * 4),
+    (tacit.HMM(2, durations="table", max_duration=4), SEQUENCES),
+    (tacit.HMM(2, emissions={"symbol": "categorical", "number": "gaussian"}), COLUMNS),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("model", "data"), HMMS, ids=["symbols", "numbers", "durations", "columns"]
+)
+def test_questions_about_sequences_with_a_wrong_kind_are_answered_or_refused(model, data):
+    model = clone(model).fit(data)
+    questions = {
+        "merge": model.merge,
+        "remaining_duration": model.remaining_duration,
+        "most": lambda value: model.remaining_duration(data, most=value),
+        "change_proba": model.change_proba,
+        "sample_states": model.sample_states,
+        "n_samples": lambda value: model.sample_states(data, value),
+        "impute": model.impute,
+        "update": lambda value: model.filter().update(value),
+        "states": lambda value: clone(model).fit(data, states=value),
+    }
+    for name, question in questions.items():
+        for value in WRONG:
+            answers_or_refuses(lambda q=question, v=value: q(v), f"{name}({kind(value)})")

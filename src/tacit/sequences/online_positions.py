@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.table import unknown_column_text
+from tacit.core.limits import shown
 from tacit.errors import ColumnError, DataError
 from tacit.sequences.emissions.mixed import Mixed
 from tacit.sequences.emissions.protocol import emits_numbers, emits_symbols
@@ -88,7 +89,7 @@ class NumberReader:
             return None
         try:
             row[:] = x
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise DataError(self._wrong(x)) from error
         if len(row) > 1 and np.shape(x) != row.shape:
             raise DataError(self._wrong(x))
@@ -111,7 +112,7 @@ class NumberReader:
     def _wrong(self, x: Any) -> str:
         n = len(self._row)
         wanted = "a number" if n == 1 else f"{n} numbers"
-        return f"update got {x!r:.80}; give {wanted}, with NaN or None where one is missing"
+        return f"update got {shown(x)}; give {wanted}, with NaN or None where one is missing"
 
 
 class MixedReader:
@@ -161,7 +162,7 @@ class MixedReader:
         cells = None if isinstance(x, str) or not hasattr(x, "__len__") else list(x)
         if cells is None or len(cells) != len(self._names):
             raise DataError(
-                f"update got {x!r:.80}; give a dict of {', '.join(map(repr, self._names))}, or these cells "
+                f"update got {shown(x)}; give a dict of {', '.join(map(repr, self._names))}, or these cells "
                 f"in this order, with None where one is missing"
             )
         return cells

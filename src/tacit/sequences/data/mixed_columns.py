@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.core.input.frames import as_frame, frame_columns
 from tacit.core.input.table import unknown_column_text
 from tacit.core.input.values import Distinct, Numbers, Raw, distinct_numbers, raw_from_objects
+from tacit.core.limits import shown
 from tacit.errors import ArgumentTypeError, CategoryError, ColumnError, DataError
 from tacit.sequences.data.number_sequences import Series, checked_lengths
 
@@ -166,6 +167,12 @@ def _columns_of(frame: Any) -> tuple[list[str], int, Callable[[int, str], Raw]]:
     """Names of columns, the number of rows, and a reader of columns."""
     if isinstance(frame, Mapping):
         columns = list(frame.values())
+        scalar = [name for name, values in frame.items() if not hasattr(values, "__len__")]
+        if scalar:
+            raise DataError(
+                f"column {shown(scalar[0])} is {shown(frame[scalar[0]])}; give a list of cells, one "
+                f"for each position"
+            )
         sizes = {len(values) for values in columns}
         if len(sizes) != 1:
             raise DataError(f"the columns of a dict have different lengths: {sorted(sizes)}")
@@ -260,7 +267,7 @@ def _coded(
             if unknown == "error":
                 value = part.values[part.codes[int((codes < 0).argmax())]]
                 raise CategoryError(
-                    f"column {name!r} holds {value!r}, which is not one of its {len(known)} known "
+                    f"column {name!r} holds {shown(value)}, which is not one of its {len(known)} known "
                     f'categories; with unknown="missing" such cells count as missing'
                 )
             codes[codes < 0] = np.nan

@@ -151,8 +151,9 @@ def _not_hashable_text(values: Sequence[Any]) -> str:
             hash(value)
         except TypeError:
             return (
-                f"position {place} (of all sequences in turn) holds a {type(value).__name__}, {value!r:.60}; "
-                f"a symbol can be hashed: text, a number, a tuple. Are the sequences nested once too often?"
+                f"position {place} (of all sequences in turn) holds a {type(value).__name__}, "
+                f"{shown(value)}; a symbol can be hashed: text, a number, a tuple. Are the sequences "
+                f"nested once too often?"
             )
     return "a symbol can be hashed: text, a number, a tuple"
 
