@@ -254,7 +254,7 @@ class Multinomial(DensityEmission):
         """What a row lacks to the number of trials, in proportion to the probabilities of what is missing."""
         density: MultinomialDensity = self.emitted(parameters)
         gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
-        if len(gaps) and not density.same_totals:
+        if not density.same_totals:
             raise NotAvailableError(
                 "impute would need to know how much of a row's total is missing, and rows in training had "
                 "different totals; posterior and emissions_ tell the proportions"
