@@ -6,8 +6,9 @@ single precision, exact up to 16 million. Transitions are stored twice, by the s
 after, so that inner loops run over contiguous memory.
 
 Tables of counts are two-dimensional and indexed by numbers alone: a view of a row costs more than the
-arithmetic of a place. Their last axis is filled up with zeros to a multiple of `LANES`, which vector
-instructions need.
+arithmetic of a place. For the same reason `sweep` is one long loop: it takes a third longer where a change
+is counted in a function of its own. The last axis of tables is filled up with zeros to a multiple of
+`LANES`, which vector instructions need.
 """
 
 from __future__ import annotations
@@ -59,6 +60,26 @@ def tally(paths, codes, ends, groups, n_states, n_into, n_from, n_emit, n_visits
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _factors(groups, k, n_emit, n_visits, n_out, priors, tied):
+    """The factors of each symbol, and those of all symbols: of an end, and of any other."""
+    n_symbols, width = len(n_emit) - 1, n_emit.shape[1]
+    prior_visits = priors[1] * np.float32(n_symbols + 1)
+    prior_out = priors[2] * np.float32(k)
+    emitted = np.zeros((n_symbols + 1, width), np.float32)
+    over = np.zeros((2, width), np.float32)
+    for q in range(k):
+        over[0, q] = _ONE / (n_visits[q] + prior_visits)
+        over[1, q] = over[0, q]
+        if tied:
+            over[1, q] = over[0, q] / (n_out[0, q] + prior_out)
+        for symbol in range(n_symbols + 1):
+            emitted[symbol, q] = n_emit[symbol, q] + priors[1]
+            if not tied and symbol < n_symbols:
+                emitted[symbol, q] /= n_out[groups[symbol], q] + prior_out
+    return emitted, over
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
 def sweep(
     paths,
     codes,
@@ -90,18 +111,7 @@ def sweep(
     initial_prior, emit_prior, transition_prior = priors[0], priors[1], priors[2]
     prior_visits = emit_prior * np.float32(n_symbols + 1)
     prior_out = transition_prior * np.float32(k)
-    # The factors of a symbol and of all symbols: of an end, and of any other.
-    emitted = np.zeros((n_symbols + 1, width), np.float32)
-    over = np.zeros((2, width), np.float32)
-    for q in range(k):
-        over[0, q] = _ONE / (n_visits[q] + prior_visits)
-        over[1, q] = over[0, q]
-        if tied:
-            over[1, q] = over[0, q] / (n_out[0, q] + prior_out)
-        for symbol in range(n_symbols + 1):
-            emitted[symbol, q] = n_emit[symbol, q] + emit_prior
-            if not tied and symbol < n_symbols:
-                emitted[symbol, q] /= n_out[groups[symbol], q] + prior_out
+    emitted, over = _factors(groups, k, n_emit, n_visits, n_out, priors, tied)
     last = n_groups * k  # the row of initial states, and of ends
     weights = np.zeros(width, np.float32)
     changed = 0
@@ -194,6 +204,79 @@ def sweep(
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _filtered(emit, onwards, k, codes, first, start, length, groups, weights, forward):
+    """Fill the beliefs of a sequence from a place on; returns how many rows of transitions were added."""
+    n_symbols, width, n_rows = len(emit) - 1, len(weights), 0
+    for t in range(start, length):
+        for r in range(width):
+            forward[t + 1, r] = _NONE
+        code = codes[first + t]
+        low, high = (code, code + 1) if code >= 0 else (0, n_symbols)
+        for symbol in range(low, high):
+            total = _NONE
+            for q in range(width):
+                weights[q] = forward[t, q] * emit[symbol, q]
+                total += weights[q]
+            least = total * SKIPPED
+            for q in range(k):
+                weight = weights[q]
+                if weight > least:
+                    n_rows += 1
+                    row = groups[symbol] * k + q
+                    for r in range(width):
+                        forward[t + 1, r] += weight * onwards[row, r]
+        total = _NONE
+        for r in range(width):
+            total += forward[t + 1, r]
+        if total > np.float32(1e-30):
+            scale = _ONE / total
+            for r in range(width):
+                forward[t + 1, r] *= scale
+        else:
+            for r in range(k):
+                forward[t + 1, r] = _ONE / np.float32(k)
+    return n_rows
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _drawn_back(
+    emit, backwards, k, codes, first, length, groups, uniforms, base, weights, forward, paths
+):
+    """Draw the path of a sequence from its end, given its beliefs."""
+    n_symbols, width = len(emit) - 1, len(weights)
+    after = 0
+    for t in range(length, -1, -1):
+        code = codes[first + t] if t < length else n_symbols
+        total = _NONE
+        if code == n_symbols:
+            for q in range(width):
+                weights[q] = forward[t, q] * emit[code, q]
+                total += weights[q]
+        elif code >= 0:
+            row = groups[code] * k + after
+            for q in range(width):
+                weights[q] = forward[t, q] * emit[code, q] * backwards[row, q]
+                total += weights[q]
+        else:
+            for q in range(width):
+                weights[q] = _NONE
+                for symbol in range(n_symbols):
+                    row = groups[symbol] * k + after
+                    weights[q] += forward[t, q] * emit[symbol, q] * backwards[row, q]
+                total += weights[q]
+        remaining = uniforms[base + t] * total
+        after, largest = 0, _NONE
+        for q in range(k):
+            remaining -= weights[q]
+            if weights[q] > largest:
+                after, largest = q, weights[q]
+            if remaining <= _NONE and weights[q] > _NONE:
+                after = q
+                break
+        paths[base + t] = after
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
 def draw_paths(
     initial,
     emit,
@@ -227,7 +310,7 @@ def draw_paths(
         Work space: P(state | prefix) of the sequence at hand.
     paths : (position + sequence,)  filled
     """
-    k, width, n_symbols = n_states, len(initial), len(emit) - 1
+    k, width = n_states, len(initial)
     weights = np.zeros(width, np.float32)
     n_rows = 0
     for q in range(width):
@@ -235,64 +318,32 @@ def draw_paths(
     for sequence in range(len(ends) - 1):
         first, length = ends[sequence], ends[sequence + 1] - ends[sequence]
         base = first + sequence
-        for t in range(n_shared[sequence], length):
-            for r in range(width):
-                forward[t + 1, r] = _NONE
-            code = codes[first + t]
-            low, high = (code, code + 1) if code >= 0 else (0, n_symbols)
-            for symbol in range(low, high):
-                total = _NONE
-                for q in range(width):
-                    weights[q] = forward[t, q] * emit[symbol, q]
-                    total += weights[q]
-                least = total * SKIPPED
-                for q in range(k):
-                    weight = weights[q]
-                    if weight > least:
-                        n_rows += 1
-                        row = groups[symbol] * k + q
-                        for r in range(width):
-                            forward[t + 1, r] += weight * onwards[row, r]
-            total = _NONE
-            for r in range(width):
-                total += forward[t + 1, r]
-            if total > np.float32(1e-30):
-                scale = _ONE / total
-                for r in range(width):
-                    forward[t + 1, r] *= scale
-            else:
-                for r in range(k):
-                    forward[t + 1, r] = _ONE / np.float32(k)
-        after = 0
-        for t in range(length, -1, -1):
-            code = codes[first + t] if t < length else n_symbols
-            total = _NONE
-            if code == n_symbols:
-                for q in range(width):
-                    weights[q] = forward[t, q] * emit[code, q]
-                    total += weights[q]
-            elif code >= 0:
-                row = groups[code] * k + after
-                for q in range(width):
-                    weights[q] = forward[t, q] * emit[code, q] * backwards[row, q]
-                    total += weights[q]
-            else:
-                for q in range(width):
-                    weights[q] = _NONE
-                    for symbol in range(n_symbols):
-                        row = groups[symbol] * k + after
-                        weights[q] += forward[t, q] * emit[symbol, q] * backwards[row, q]
-                    total += weights[q]
-            remaining = uniforms[base + t] * total
-            after, largest = 0, _NONE
-            for q in range(k):
-                remaining -= weights[q]
-                if weights[q] > largest:
-                    after, largest = q, weights[q]
-                if remaining <= _NONE and weights[q] > _NONE:
-                    after = q
-                    break
-            paths[base + t] = after
+        n_rows += _filtered(
+            emit,
+            onwards,
+            k,
+            codes,
+            first,
+            n_shared[sequence],
+            length,
+            groups,
+            weights,
+            forward,
+        )
+        _drawn_back(
+            emit,
+            backwards,
+            k,
+            codes,
+            first,
+            length,
+            groups,
+            uniforms,
+            base,
+            weights,
+            forward,
+            paths,
+        )
     return n_rows
 
 
